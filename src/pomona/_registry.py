@@ -1,0 +1,78 @@
+"""A folder is a registry: drop a file in and its class is found, listed and documented.
+
+An entry is a public class whose body says `name = "..."` (and perhaps `aliases = (...)`). Files are
+read with `ast`, not imported, so that listing what there is loads no torch and compiles no kernel.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pomona.errors import UnknownNameError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that can be asked for by name."""
+
+    name: str
+    summary: str
+    module: str
+    class_name: str
+    aliases: tuple[str, ...] = ()
+
+    def load(self) -> Any:
+        """Import the file and return the class."""
+        return getattr(importlib.import_module(self.module), self.class_name)
+
+
+@cache
+def entries(folder: str) -> dict[str, Entry]:
+    """Every entry below `pomona/<folder>`, by name, in the order of the names.
+
+    >>> sorted(entries("measures"))[:3]
+    ['ap', 'best', 'bpref']
+    """
+    root = Path(__file__).parent
+    found: dict[str, Entry] = {}
+    for path in sorted((root / folder).rglob("*.py")):
+        module = ".".join(("pomona", *path.relative_to(root).with_suffix("").parts))
+        for node in ast.parse(path.read_bytes()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                constants = _constants(node)
+                if "name" in constants:
+                    summary = (ast.get_docstring(node) or "").partition("\n")[0]
+                    name = constants["name"]
+                    aliases = tuple(constants.get("aliases", ()))
+                    found[name] = Entry(name, summary, module, node.name, aliases)
+    return dict(sorted(found.items()))
+
+
+def _constants(node: ast.ClassDef) -> dict[str, Any]:
+    """The class attributes `name` and `aliases`, where they are literals."""
+    found: dict[str, Any] = {}
+    for statement in node.body:
+        if isinstance(statement, ast.AnnAssign):
+            targets, value = [statement.target], statement.value
+        elif isinstance(statement, ast.Assign):
+            targets, value = statement.targets, statement.value
+        else:
+            continue
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id in ("name", "aliases") and value is not None:
+                found[target.id] = ast.literal_eval(value)
+    return found
+
+
+def find(folder: str, name: str, kind: str) -> Entry:
+    """The entry called `name` (its name, an alias or its class name, in any case), or an error with the nearest."""
+    asked = name.lower()
+    for entry in entries(folder).values():
+        if asked in (entry.name, entry.class_name.lower(), *entry.aliases):
+            return entry
+    raise UnknownNameError(kind, name, entries(folder))

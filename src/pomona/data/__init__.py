@@ -1,0 +1,1 @@
+"""Data: reading, holding, splitting, describing and simulating queries with labelled documents."""

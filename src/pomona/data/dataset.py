@@ -1,0 +1,236 @@
+"""Queries with labelled documents: the one thing every ranker, measure and report is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pomona._types import Features, Labels, Offsets
+from pomona.data.text import TextColumn
+from pomona.errors import InputError
+
+if TYPE_CHECKING:
+    from pomona.data.statistics import Statistics
+
+
+class Dataset:
+    """Documents grouped by query: features `X`, labels `y` and the offsets `query_ptr`.
+
+    Rows of one query are gathered when they come scattered: queries stand in the order in which they
+    first appear, documents of a query in their input order. `to_input_order` undoes this.
+
+    Parameters
+    ----------
+    X : (n_docs, n_features) array, SciPy sparse matrix or data frame; NaN means undefined.
+    y : (n_docs,) labels, finite.
+    qid : (n_docs,) query ids, integers or strings.
+    doc_ids : document ids, which `docid` tie breaking needs.
+    feature_names : one name a feature; `f1, f2, …` when left out.
+
+    >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], [7, 5, 7])
+    >>> data.qids.tolist(), data.query_ptr.tolist(), data.y.tolist()
+    ([7, 5], [0, 2, 3], [0.0, 2.0, 1.0])
+    >>> data.to_input_order(np.array([10.0, 30.0, 20.0])).tolist()
+    [10.0, 20.0, 30.0]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike,
+        *,
+        doc_ids: Iterable[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        if feature_names is None and hasattr(X, "columns"):
+            feature_names = [str(name) for name in X.columns]
+        features = _features(X)
+        labels = _labels(y, len(features))
+        query_ids = np.asarray(qid)
+        if query_ids.shape != labels.shape:
+            raise InputError(f"found {query_ids.size} query ids for {labels.size} documents")
+        if query_ids.dtype.kind == "f":
+            if not np.all(query_ids == np.floor(query_ids)):
+                raise InputError("query ids must be integers or strings, found a fraction or NaN")
+            query_ids = query_ids.astype(np.int64)
+        elif query_ids.dtype.kind not in "iu":
+            query_ids = query_ids.astype(np.str_)
+        order, query_ptr, qids = gather(query_ids)
+        texts = None if doc_ids is None else doc_ids if isinstance(doc_ids, TextColumn) else TextColumn.of(doc_ids)
+        if texts is not None and len(texts) != labels.size:
+            raise InputError(f"found {len(texts)} document ids for {labels.size} documents")
+        if order is not None:
+            features, labels = features[order], labels[order]
+            texts = None if texts is None else texts.take(order)
+        self._set(features, labels, query_ptr, qids, texts, None, feature_names, order)
+
+    def _set(
+        self,
+        X: Features,
+        y: Labels,
+        query_ptr: Offsets,
+        qids: NDArray[Any],
+        doc_ids: TextColumn | None,
+        comments: TextColumn | None,
+        feature_names: Sequence[str] | None,
+        input_order: Offsets | None,
+    ) -> None:
+        self.X, self.y, self.query_ptr, self.qids = X, y, query_ptr, qids
+        self.doc_ids, self.comments, self.input_order = doc_ids, comments, input_order
+        if feature_names is None:
+            feature_names = [f"f{j}" for j in range(1, X.shape[1] + 1)]
+        elif len(feature_names) != X.shape[1]:
+            raise InputError(f"found {len(feature_names)} feature names for {X.shape[1]} features")
+        self.feature_names = tuple(feature_names)
+
+    @classmethod
+    def from_parts(
+        cls,
+        X: Features,
+        y: Labels,
+        query_ptr: Offsets,
+        qids: NDArray[Any],
+        *,
+        doc_ids: TextColumn | None = None,
+        comments: TextColumn | None = None,
+        feature_names: Sequence[str] | None = None,
+        input_order: Offsets | None = None,
+    ) -> Dataset:
+        """Wrap arrays that are already gathered and checked, without copying (for readers)."""
+        data = cls.__new__(cls)
+        data._set(X, y, query_ptr, qids, doc_ids, comments, feature_names, input_order)
+        return data
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, label: str, qid: str, doc_id: str | None = None) -> Dataset:
+        """Take a pandas, polars or any other data frame narwhals knows; the other columns are the features."""
+        from pomona.data.table import dataset_of_frame
+
+        return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.query_ptr) - 1
+
+    @property
+    def n_docs(self) -> int:
+        """Number of documents."""
+        return self.X.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.X.shape[1]
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        """The query id of every row, as scikit-learn's metadata routing wants it."""
+        return np.repeat(self.qids, np.diff(self.query_ptr))
+
+    def to_input_order(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Put one value a row (scores, say) back into the order in which the rows came."""
+        if self.input_order is None:
+            return values
+        out = np.empty_like(values)
+        out[self.input_order] = values
+        return out
+
+    def from_input_order(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Put one value a row, given in the order in which the rows came, into this order."""
+        return values if self.input_order is None else values[self.input_order]
+
+    def take(self, queries: ArrayLike) -> Dataset:
+        """These queries (by position, or a boolean mask), in this order."""
+        wanted = np.arange(self.n_queries)[np.asarray(queries)]
+        lengths = np.diff(self.query_ptr)[wanted]
+        query_ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        rows = np.repeat(self.query_ptr[wanted] - query_ptr[:-1], lengths) + np.arange(query_ptr[-1])
+        return Dataset.from_parts(
+            self.X[rows],
+            self.y[rows],
+            query_ptr,
+            self.qids[wanted],
+            doc_ids=None if self.doc_ids is None else self.doc_ids.take(rows),
+            comments=None if self.comments is None else self.comments.take(rows),
+            feature_names=self.feature_names,
+        )
+
+    def split(self, fractions: Sequence[float], seed: int = 0) -> list[Dataset]:
+        """Random parts of whole queries, e.g. `split([.6, .2, .2])`.
+
+        >>> parts = Dataset(np.ones((10, 1)), np.ones(10), np.arange(10)).split([0.5, 0.3, 0.2], seed=1)
+        >>> [part.n_queries for part in parts]
+        [5, 3, 2]
+        """
+        shares = np.asarray(fractions, float)
+        if shares.ndim != 1 or shares.size == 0 or (shares <= 0).any() or shares.sum() > 1 + 1e-9:
+            raise InputError(f"fractions must be positive and sum to at most 1, found {list(fractions)}")
+        shuffled = np.random.default_rng(seed).permutation(self.n_queries)
+        ends = np.round(np.cumsum(shares) * self.n_queries + 1e-9).astype(int)
+        starts = np.concatenate(([0], ends[:-1]))
+        return [self.take(np.sort(shuffled[a:b])) for a, b in zip(starts, ends, strict=True)]
+
+    def describe(self) -> Statistics:
+        """The row of the dataset table: queries, documents, labels, undefined values."""
+        from pomona.data.statistics import describe
+
+        return describe(self)
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
+
+
+def gather(query_ids: NDArray[Any]) -> tuple[Offsets | None, Offsets, NDArray[Any]]:
+    """Group rows by query: (row order or None when already grouped, query_ptr, the distinct ids).
+
+    Queries come in order of first appearance, rows of a query in input order.
+    """
+    n = len(query_ids)
+    if n == 0:
+        return None, np.zeros(1, np.int64), query_ids
+    starts = np.flatnonzero(np.concatenate(([True], query_ids[1:] != query_ids[:-1])))
+    run_ids = query_ids[starts]
+    distinct, first, which = np.unique(run_ids, return_index=True, return_inverse=True)
+    if len(distinct) == len(run_ids):
+        return None, np.append(starts, n).astype(np.int64), run_ids
+    place = np.empty(len(distinct), np.int64)
+    place[np.argsort(first, kind="stable")] = np.arange(len(distinct))
+    run_lengths = np.diff(np.append(starts, n))
+    query_of_row = np.repeat(place[which], run_lengths)
+    order = np.argsort(query_of_row, kind="stable").astype(np.int64)
+    query_ptr = np.concatenate(([0], np.cumsum(np.bincount(query_of_row)))).astype(np.int64)
+    return order, query_ptr, run_ids[np.sort(first)]
+
+
+def _features(X: Any) -> Features:
+    if hasattr(X, "toarray"):  # SciPy sparse: absent is 0, as everywhere in that world
+        X = X.toarray()
+    elif hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    try:
+        with np.errstate(over="raise"):
+            array = np.ascontiguousarray(X, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X must be a table of numbers: {error}") from None
+    except FloatingPointError:
+        raise InputError("X holds a finite value beyond float32 (3.4e38): rescale that feature") from None
+    if array.ndim != 2:
+        raise InputError(f"X must have two dimensions (documents × features), found {array.ndim}")
+    return array
+
+
+def _labels(y: ArrayLike, n_docs: int) -> Labels:
+    try:
+        labels = np.ascontiguousarray(y, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"y must be numbers: {error}") from None
+    if labels.shape != (n_docs,):
+        raise InputError(f"found {labels.size} labels (shape {labels.shape}) for {n_docs} documents")
+    if not np.isfinite(labels).all():
+        raise InputError(f"label of document {int(np.flatnonzero(~np.isfinite(labels))[0])} is not finite")
+    return labels

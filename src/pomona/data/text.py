@@ -1,0 +1,84 @@
+"""A column of texts as one byte buffer and offsets: document ids and comments without a million objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._types import Offsets
+
+
+class TextColumn(Sequence[str]):
+    """Texts stored end to end; text i is bytes `ends[i-1]:ends[i]` (UTF-8).
+
+    Cheap to map from disk, to take rows of and to compare; texts become `str` only when looked at.
+
+    >>> column = TextColumn.of(["GX01", "", "GX02"])
+    >>> column[2], len(column), list(column.take(np.array([2, 0])))
+    ('GX02', 3, ['GX02', 'GX01'])
+    """
+
+    __slots__ = ("buffer", "offsets")
+
+    def __init__(self, buffer: NDArray[np.uint8], offsets: Offsets) -> None:
+        self.buffer, self.offsets = buffer, offsets
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> TextColumn:
+        """Pack texts."""
+        encoded = [str(text).encode() for text in texts]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(text) for text in encoded], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        if isinstance(index, slice):
+            return self.take(np.arange(len(self))[index])
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self.bytes_at(index).decode(errors="replace")
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TextColumn):
+            return NotImplemented
+        return np.array_equal(self.offsets - self.offsets[0], other.offsets - other.offsets[0]) and (
+            self._bytes() == other._bytes()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(self[i]) for i in range(min(3, len(self))))
+        return f"TextColumn([{shown}{', …' if len(self) > 3 else ''}], {len(self)} texts)"
+
+    def _bytes(self) -> bytes:
+        return bytes(self.buffer[self.offsets[0] : self.offsets[-1]])
+
+    def bytes_at(self, index: int) -> bytes:
+        """Text `index` as it is stored."""
+        return bytes(self.buffer[self.offsets[index] : self.offsets[index + 1]])
+
+    def to_bytes(self) -> list[bytes]:
+        """All texts, as they are stored."""
+        base = self.offsets[0]
+        whole, ends = self._bytes(), (self.offsets - base).tolist()
+        return [whole[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+
+    def take(self, rows: NDArray[np.integer]) -> TextColumn:
+        """The texts of these rows, in this order."""
+        lengths = np.diff(self.offsets)[rows]
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        # Byte j of the result comes from its row's start plus its place in the row.
+        source = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return TextColumn(self.buffer[source], offsets)

@@ -1,0 +1,54 @@
+"""The one exception tree: every message says what was found, where, and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class PomonaError(Exception):
+    """Anything Pomona refuses; the command line prints it as one line and exits with 1."""
+
+
+class InputError(PomonaError, ValueError):
+    """Input that would give a wrong number: names the place, what was found, what was expected.
+
+    >>> print(InputError("found 'x', expected a number", "train.txt", 3, 12))
+    train.txt:3:12: found 'x', expected a number
+    """
+
+    def __init__(
+        self, message: str, file: object = None, line: int | None = None, column: int | None = None
+    ) -> None:
+        self.file, self.line, self.column = file, line, column
+        place = ":".join(str(part) for part in (file, line, column) if part is not None)
+        super().__init__(f"{place}: {message}" if place else message)
+
+
+class UnknownNameError(PomonaError, LookupError):
+    """A name that is not in a list of names: says which come nearest.
+
+    >>> print(UnknownNameError("measure", "ndgc", ["ndcg", "err", "ap"]))
+    unknown measure 'ndgc': did you mean 'ndcg'? (known: ap, err, ndcg)
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+        hint = f": did you mean {near[0]!r}?" if near else ":"
+        super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names)})")
+
+
+class MissingDataError(PomonaError, FileNotFoundError):
+    """Data that is not on this machine: says where to get it and where to put it."""
+
+
+class MissingExtraError(PomonaError, ImportError):
+    """An optional dependency that is not installed.
+
+    >>> print(MissingExtraError("optuna", "search"))
+    optuna is not installed: pip install 'pomona[search]'
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is not installed: pip install 'pomona[{extra}]'")

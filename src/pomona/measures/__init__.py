@@ -1,0 +1,1 @@
+"""Measures: what a ranking is worth, and by whose rules."""
