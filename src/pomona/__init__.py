@@ -1,0 +1,52 @@
+"""Learning to rank: train any method towards any measure, judge it exactly as any published tool would.
+
+>>> import pomona as pm
+>>> data = pm.Dataset([[3.0], [1.0], [2.0]], [2, 0, 1], [1, 1, 1])
+>>> pm.evaluate(data, data.X[:, 0], ["ndcg@10", "ap"])
+{'ndcg@10': 1.0, 'ap': 1.0}
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pomona.data.catalog import load as load
+    from pomona.data.dataset import Dataset as Dataset
+    from pomona.data.letor import read_letor as read_letor
+    from pomona.data.letor import write_letor as write_letor
+    from pomona.data.simulate import simulate as simulate
+    from pomona.errors import PomonaError as PomonaError
+    from pomona.measures.base import Measure as Measure
+    from pomona.measures.judge import evaluate as evaluate
+    from pomona.measures.parse import measure as measure
+
+__version__ = "0.1.0"
+
+# Names are imported when they are first used: `import pomona` loads neither numba nor polars.
+_HOMES = {
+    "Dataset": "pomona.data.dataset",
+    "Measure": "pomona.measures.base",
+    "PomonaError": "pomona.errors",
+    "evaluate": "pomona.measures.judge",
+    "load": "pomona.data.catalog",
+    "measure": "pomona.measures.parse",
+    "read_letor": "pomona.data.letor",
+    "simulate": "pomona.data.simulate",
+    "write_letor": "pomona.data.letor",
+}
+
+__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pomona' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
