@@ -36,7 +36,7 @@ def entries(folder: str) -> dict[str, Entry]:
     """Every entry below `pomona/<folder>`, by name, in the order of the names.
 
     >>> sorted(entries("measures"))[:3]
-    ['ap', 'best', 'bpref']
+    ['ap', 'best', 'dcg']
     """
     root = Path(__file__).parent
     found: dict[str, Entry] = {}

@@ -46,21 +46,24 @@ class Dataset:
         doc_ids: Iterable[str] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> None:
-        if feature_names is None and hasattr(X, "columns"):
-            feature_names = [str(name) for name in X.columns]
+        if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
+            from pomona.data.table import features_of_frame
+
+            X, column_names = features_of_frame(X)
+            feature_names = column_names if feature_names is None else feature_names
         features = _features(X)
         labels = _labels(y, len(features))
-        query_ids = np.asarray(qid)
+        query_ids = checked_query_ids(qid)
         if query_ids.shape != labels.shape:
             raise InputError(f"found {query_ids.size} query ids for {labels.size} documents")
-        if query_ids.dtype.kind == "f":
-            if not np.all(query_ids == np.floor(query_ids)):
-                raise InputError("query ids must be integers or strings, found a fraction or NaN")
-            query_ids = query_ids.astype(np.int64)
-        elif query_ids.dtype.kind not in "iu":
-            query_ids = query_ids.astype(np.str_)
         order, query_ptr, qids = gather(query_ids)
-        texts = None if doc_ids is None else doc_ids if isinstance(doc_ids, TextColumn) else TextColumn.of(doc_ids)
+        texts = (
+            None
+            if doc_ids is None
+            else doc_ids
+            if isinstance(doc_ids, TextColumn)
+            else TextColumn.of(doc_ids)
+        )
         if texts is not None and len(texts) != labels.size:
             raise InputError(f"found {len(texts)} document ids for {labels.size} documents")
         if order is not None:
@@ -107,7 +110,7 @@ class Dataset:
 
     @classmethod
     def from_frame(cls, frame: Any, *, label: str, qid: str, doc_id: str | None = None) -> Dataset:
-        """Take a pandas, polars or any other data frame narwhals knows; the other columns are the features."""
+        """Take a pandas, polars or other data frame; the columns not named here are the features."""
         from pomona.data.table import dataset_of_frame
 
         return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
@@ -120,12 +123,12 @@ class Dataset:
     @property
     def n_docs(self) -> int:
         """Number of documents."""
-        return self.X.shape[0]
+        return int(self.X.shape[0])
 
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return self.X.shape[1]
+        return int(self.X.shape[1])
 
     @property
     def qid(self) -> NDArray[Any]:
@@ -146,7 +149,8 @@ class Dataset:
 
     def take(self, queries: ArrayLike) -> Dataset:
         """These queries (by position, or a boolean mask), in this order."""
-        wanted = np.arange(self.n_queries)[np.asarray(queries)]
+        chosen = np.asarray(queries)
+        wanted = np.arange(self.n_queries)[chosen if chosen.size else chosen.astype(np.int64)]
         lengths = np.diff(self.query_ptr)[wanted]
         query_ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
         rows = np.repeat(self.query_ptr[wanted] - query_ptr[:-1], lengths) + np.arange(query_ptr[-1])
@@ -175,8 +179,55 @@ class Dataset:
         starts = np.concatenate(([0], ends[:-1]))
         return [self.take(np.sort(shuffled[a:b])) for a, b in zip(starts, ends, strict=True)]
 
+    def sample(
+        self, fraction: float | None = None, *, n_queries: int | None = None, seed: int = 0
+    ) -> Dataset:
+        """A random part of whole queries, as large as asked, in their order here.
+
+        With the same seed a smaller sample lies inside a larger one, so that a learning curve grows by
+        adding queries.
+
+        >>> Dataset(np.ones((10, 1)), np.ones(10), np.arange(10)).sample(0.3, seed=1)
+        Dataset(3 queries, 3 documents, 1 features)
+        """
+        if (fraction is None) == (n_queries is None):
+            raise InputError("give either a fraction of the queries or n_queries")
+        if fraction is not None:
+            if not 0 < fraction <= 1:
+                raise InputError(f"fraction must be in (0, 1], found {fraction}")
+            n_queries = max(1, round(fraction * self.n_queries))
+        elif n_queries is None or not 0 < n_queries <= self.n_queries:
+            raise InputError(f"n_queries must be in 1..{self.n_queries}, found {n_queries}")
+        shuffled = np.random.default_rng(seed).permutation(self.n_queries)
+        return self.take(np.sort(shuffled[:n_queries]))
+
+    def replace(
+        self,
+        *,
+        X: Features | None = None,
+        y: Labels | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Dataset:
+        """The same documents with other features or labels; what is not given is shared, not copied."""
+        if feature_names is None and (X is None or X.shape[1] == self.n_features):
+            feature_names = self.feature_names
+        return Dataset.from_parts(
+            self.X if X is None else X,
+            self.y if y is None else y,
+            self.query_ptr,
+            self.qids,
+            doc_ids=self.doc_ids,
+            comments=self.comments,
+            feature_names=feature_names,
+            input_order=self.input_order,
+        )
+
     def describe(self) -> Statistics:
-        """The row of the dataset table: queries, documents, labels, undefined values."""
+        """The row of the dataset table: queries, documents, labels, undefined values.
+
+        >>> Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], [7, 5, 7]).describe().mean_docs
+        1.5
+        """
         from pomona.data.statistics import describe
 
         return describe(self)
@@ -207,13 +258,27 @@ def gather(query_ids: NDArray[Any]) -> tuple[Offsets | None, Offsets, NDArray[An
     return order, query_ptr, run_ids[np.sort(first)]
 
 
+def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
+    """Query ids as integers or strings, whatever they came as; a missing one is refused."""
+    query_ids = np.asarray(qid)
+    if query_ids.dtype.kind == "f":
+        if not np.all(np.isfinite(query_ids) & (query_ids == np.floor(query_ids))):
+            raise InputError("query ids must be integers or strings, found a fraction or NaN")
+        return query_ids.astype(np.int64)
+    if query_ids.dtype.kind == "O":
+        kinds = {type(value) for value in query_ids.ravel().tolist()}
+        if strange := sorted(kind.__name__ for kind in kinds if not issubclass(kind, str | int | np.integer)):
+            raise InputError(f"query ids must be integers or strings, found {', '.join(strange)}")
+        if not any(issubclass(kind, str) for kind in kinds):
+            return query_ids.astype(np.int64)
+    return query_ids if query_ids.dtype.kind in "iu" else query_ids.astype(np.str_)
+
+
 def _features(X: Any) -> Features:
-    if hasattr(X, "toarray"):  # SciPy sparse: absent is 0, as everywhere in that world
-        X = X.toarray()
-    elif hasattr(X, "to_numpy"):
-        X = X.to_numpy()
     try:
         with np.errstate(over="raise"):
+            if hasattr(X, "toarray"):  # SciPy sparse: absent is 0, as everywhere in that world
+                X = X.astype(np.float32).toarray()
             array = np.ascontiguousarray(X, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise InputError(f"X must be a table of numbers: {error}") from None
@@ -226,7 +291,8 @@ def _features(X: Any) -> Features:
 
 def _labels(y: ArrayLike, n_docs: int) -> Labels:
     try:
-        labels = np.ascontiguousarray(y, dtype=np.float32)
+        with np.errstate(over="ignore"):  # becomes infinite, and is refused below
+            labels = np.ascontiguousarray(y, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise InputError(f"y must be numbers: {error}") from None
     if labels.shape != (n_docs,):

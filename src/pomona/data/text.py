@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,9 @@ class TextColumn(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> TextColumn:
-        """Pack texts."""
+        """Pack texts; a column that is packed already is returned as it is."""
+        if isinstance(texts, TextColumn):
+            return texts
         encoded = [str(text).encode() for text in texts]
         offsets = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum([len(text) for text in encoded], out=offsets[1:])
@@ -72,7 +75,7 @@ class TextColumn(Sequence[str]):
         """All texts, as they are stored."""
         base = self.offsets[0]
         whole, ends = self._bytes(), (self.offsets - base).tolist()
-        return [whole[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+        return [whole[a:b] for a, b in pairwise(ends)]
 
     def take(self, rows: NDArray[np.integer]) -> TextColumn:
         """The texts of these rows, in this order."""

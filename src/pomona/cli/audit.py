@@ -1,0 +1,65 @@
+"""What is odd in a dataset: empty queries, duplicates, constant features, the same query in two splits."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pomona.data.audit import Finding
+
+_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+
+
+def audit(
+    data: Annotated[list[str], typer.Argument(help="Files, fold directories or names of collections.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Look for what makes numbers wrong or hard to compare, and say why and where.
+
+    Several files, and the parts of a fold directory or a collection, are checked one by one and against
+    each other. The exit code is 1 when a finding is an error, else 0.
+
+    \b
+    Example:
+        pomona audit train.txt vali.txt test.txt
+        pomona audit mq2008 --json
+    """
+    from pomona.data.audit import audit as audit_parts
+    from pomona.data.catalog import load_parts
+
+    parts = {}
+    for source in data:
+        found = load_parts(source, undefined=float("nan"))
+        for name, part in found.items():
+            # A file goes by the path it was given as: two of them may have the same name.
+            parts[source if len(found) == 1 else name if len(data) == 1 else f"{source} {name}"] = part
+    findings = audit_parts(parts)
+    if as_json:
+        typer.echo(json.dumps([finding.to_json() for finding in findings], indent=2))
+    else:
+        _print_findings(findings, len(parts) > 1)
+    if any(finding.severity == "error" for finding in findings):
+        raise typer.Exit(1)
+
+
+def _print_findings(findings: list[Finding], name_parts: bool) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for finding in findings:
+        title = Text.assemble(
+            (f"{finding.severity:<8}", _STYLES[finding.severity]),
+            (finding.check, "bold"),
+            f": {finding.count} {finding.unit}",
+            f" in {finding.part}" if name_parts else "",
+        )
+        console.print(title, soft_wrap=True)
+        console.print(Text(f"        {finding.why}"), soft_wrap=True)
+        for example in finding.examples:
+            console.print(Text(f"          {example}", style="dim"), soft_wrap=True)
+    counts = {severity: sum(finding.severity == severity for finding in findings) for severity in _STYLES}
+    console.print(", ".join(f"{severity}s: {count}" for severity, count in counts.items()))

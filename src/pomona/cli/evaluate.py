@@ -1,0 +1,229 @@
+"""Judge scores: any measure, under any tool's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pomona.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from pomona.measures.judge import Judgement
+    from pomona.measures.lists import Judged
+
+_DEFAULT_MEASURES = ("ndcg@1", "ndcg@5", "ndcg@10", "p@10", "ap", "rr")
+_TOOLS = ("letor3", "letor4", "mslr", "ranklib", "yahoo", "yahoo-half", "trec_eval", "trec_eval-10")
+
+
+def evaluate(
+    data: Annotated[Path | None, typer.Argument(help="LETOR file or table with labels.", show_default=False)] = None,
+    scores: Annotated[Path | None, typer.Argument(help="One score a line, in input order.", show_default=False)] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("--measure", "-m", help="e.g. ndcg@10, letor4:ndcg@10, rbp(p=0.8); repeat or separate by commas."),
+    ] = None,
+    convention: Annotated[str | None, typer.Option(help="Whose rules: `pomona list conventions`.")] = None,
+    all_conventions: Annotated[bool, typer.Option("--all-conventions", help="A row for every tool.")] = False,
+    as_tool: Annotated[
+        str | None, typer.Option("--as", metavar="TOOL", help=f"Print byte for byte what a tool prints: {', '.join(_TOOLS)}.")
+    ] = None,
+    per_query: Annotated[bool, typer.Option("--per-query", "-q", help="Every query, not only the mean.")] = False,
+    ties: Annotated[str | None, typer.Option(help="stable, docid, expected, worst or best.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgments (with --run).")] = None,
+    run: Annotated[Path | None, typer.Option(help="TREC run (with --qrels).")] = None,
+    complete: Annotated[bool, typer.Option("-c", help="trec_eval -c: also average over queries the run lacks.")] = False,
+    level: Annotated[int, typer.Option("-l", help="trec_eval -l: smallest relevant label.")] = 1,
+    max_docs: Annotated[int | None, typer.Option("-M", help="trec_eval -M: documents judged per query.")] = None,
+    judged_only: Annotated[bool, typer.Option("-J", help="trec_eval -J: leave out unjudged documents.")] = False,
+    gmax: Annotated[int, typer.Option("--gmax", help="RankLib -gmax: the highest label, for ERR.")] = 4,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """Judge scores against labels.
+
+    Means are over all queries; the numbers of empty queries (no relevant document) and of queries shorter than
+    the cut-off stand beside them, since tools treat those differently.
+
+    \b
+    Example:  pomona evaluate test.txt scores.txt -m ndcg@10,ap --all-conventions
+              pomona evaluate test.txt scores.txt --as letor4 --per-query
+              pomona evaluate --qrels qrels.txt --run run.txt --as trec_eval -q -m map -m ndcg_cut.5,10
+    """
+    if as_tool is not None:
+        options = {"complete": complete, "level": level, "max_docs": max_docs, "judged_only": judged_only}
+        lines = _as_tool(as_tool, data, scores, qrels, run, measure or [], per_query, gmax, options)
+        for line in lines:
+            typer.echo(line)
+        return
+    judged, qids = _read(data, scores, qrels, run)
+    wanted = _split(measure) or list(_DEFAULT_MEASURES)
+    if all_conventions:
+        _print_conventions(judged, wanted, ties, as_json)
+    else:
+        _print_means(judged, qids, wanted, convention, ties, per_query, as_json)
+
+
+def _split(measures: list[str] | None) -> list[str]:
+    """Several measures may share one option; commas inside parentheses belong to a measure."""
+    import re
+
+    return [part.strip() for text in measures or [] for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+
+
+def _as_tool(
+    tool: str,
+    data: Path | None,
+    scores: Path | None,
+    qrels: Path | None,
+    run: Path | None,
+    measures: list[str],
+    per_query: bool,
+    gmax: int,
+    trec_options: dict[str, Any],
+) -> Iterable[str]:
+    name = tool.lower()
+    if name not in _TOOLS:
+        raise UnknownNameError("tool", tool, _TOOLS)
+    if name.startswith("trec_eval"):
+        if qrels is None or run is None:
+            raise typer.BadParameter("--as trec_eval needs --qrels FILE and --run FILE")
+        from pomona.tools.trec_eval import trec_eval
+
+        version = 10 if name.endswith("-10") else 9
+        return trec_eval(qrels, run, measures, per_query=per_query, version=version, **trec_options)
+    if data is None or scores is None:
+        raise typer.BadParameter(f"--as {tool} needs two files: DATA SCORES")
+    if name == "ranklib":
+        from pomona.tools.ranklib import ranklib
+
+        asked = _split(measures) or ["ERR@10"]
+        return ranklib(data, scores, asked, per_query=per_query, max_grade=gmax, qrels=qrels)
+    if name.startswith("yahoo"):
+        from pomona.tools.yahoo import yahoo
+
+        half = name.endswith("half")
+        cutoffs = _cutoffs(_split(measures)) or ((10,) if half else (10, 5) if per_query else (10, 5, 1, 1000))
+        return yahoo(data, scores, per_query=per_query, cutoffs=cutoffs, empty=0.5 if half else 1.0)
+    from pomona.tools.letor import letor
+
+    if measures:
+        raise typer.BadParameter(f"--as {tool} always prints the same measures: leave --measure out")
+    return letor(name, data, scores, per_query=per_query)
+
+
+def _cutoffs(measures: list[str]) -> tuple[int, ...]:
+    from pomona.measures.parse import measure
+
+    parsed = [measure(text, "yahoo") for text in measures]
+    return tuple(dict.fromkeys(one.k for one in parsed if one.k is not None))
+
+
+def _read(data: Path | None, scores: Path | None, qrels: Path | None, run: Path | None) -> tuple[Judged, list[str]]:
+    if qrels is not None and run is not None:
+        from pomona.data.trec import dataset_of_trec, read_qrels, read_run
+        from pomona.measures.lists import Judged
+
+        found = dataset_of_trec(read_qrels(qrels), read_run(run))
+        judged = Judged(
+            found.data.y, found.scores, found.data.query_ptr, found.data.doc_ids, found.pool_labels, found.pool_ptr
+        )
+        return judged, [str(qid) for qid in found.data.qids]
+    if data is None or scores is None:
+        raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")
+    from pomona.cli.inputs import read_data, read_scores
+    from pomona.measures.judge import judged_of
+
+    dataset = read_data(data)
+    given = dataset.from_input_order(read_scores(scores, dataset.n_docs))
+    return judged_of(dataset, given), [str(qid) for qid in dataset.qids]
+
+
+def _judgements(
+    judged: Judged, wanted: list[str], convention: str | None, ties: str | None
+) -> list[Judgement]:
+    from dataclasses import replace
+
+    from pomona.measures.judge import judge
+    from pomona.measures.parse import measure
+
+    parsed = [measure(text, convention) for text in wanted]
+    return judge(judged, [replace(one, ties=ties) for one in parsed] if ties else parsed)
+
+
+def _print_means(
+    judged: Judged,
+    qids: list[str],
+    wanted: list[str],
+    convention: str | None,
+    ties: str | None,
+    per_query: bool,
+    as_json: bool,
+) -> None:
+    from pomona.cli.output import print_json, print_table
+
+    judgements = _judgements(judged, wanted, convention, ties)
+    names = [str(judgement.measure) for judgement in judgements]
+    if as_json:
+        counts = {"n_queries": len(qids), "n_empty": judgements[0].n_empty}
+        means = {
+            asked: {"measure": name, "mean": j.mean, "n_short": j.n_short}
+            for asked, name, j in zip(wanted, names, judgements, strict=True)
+        }
+        values = {asked: j.values.tolist() for asked, j in zip(wanted, judgements, strict=True)}
+        print_json({**counts, "measures": means, **({"qids": qids, "per_query": values} if per_query else {})})
+        return
+    if per_query:
+        rows = [[qid, *(f"{j.values[q]:.4f}" for j in judgements)] for q, qid in enumerate(qids)]
+        print_table(["query", *names], [*rows, ["mean", *(f"{j.mean:.4f}" for j in judgements)]])
+    else:
+        rows = [
+            [name, f"{j.mean:.4f}", str(len(qids)), str(j.n_empty), str(j.n_short) if j.measure.k else "–"]
+            for name, j in zip(names, judgements, strict=True)
+        ]
+        print_table(["measure", "mean", "queries", "empty", "short"], rows)
+    for note in _notes(judgements):
+        typer.echo(note)
+
+
+def _notes(judgements: list[Judgement]) -> list[str]:
+    """Where a tool has no such measure of its own."""
+    return [
+        f"note: {j.measure.convention} has no {type(j.measure).__name__}; computed by its definition, with that tool's ties"
+        for j in judgements
+        if j.measure.convention != "definition" and j.measure.convention not in j.measure.conventions
+    ]
+
+
+def _print_conventions(judged: Judged, wanted: list[str], ties: str | None, as_json: bool) -> None:
+    from pomona.cli.output import print_json, print_table
+    from pomona.measures.conventions import CONVENTIONS
+    from pomona.measures.parse import measure
+
+    table: dict[str, dict[str, float | None]] = {}
+    reasons: dict[str, str] = {}
+    counts: Judgement | None = None
+    for name in CONVENTIONS:
+        row: dict[str, float | None] = {}
+        for text in wanted:
+            known = measure(text, name)
+            row[text] = None
+            if known.convention == "definition" or known.convention in known.conventions:
+                try:
+                    (counts,) = _judgements(judged, [text], name, ties)
+                    row[text] = counts.mean
+                except InputError as error:
+                    reasons[name] = str(error)
+        table[name] = row
+    n_queries, n_empty = len(judged.query_ptr) - 1, counts.n_empty if counts else 0
+    if as_json:
+        print_json({"n_queries": n_queries, "n_empty": n_empty, "conventions": table, "not_computed": reasons})
+        return
+    rows = [[name, *("–" if v is None else f"{v:.4f}" for v in row.values())] for name, row in table.items()]
+    print_table(["convention", *wanted], rows)
+    typer.echo(f"{n_queries} queries, {n_empty} of them empty; – : that tool has no such measure")
+    for name, reason in reasons.items():
+        typer.echo(f"{name}: {reason}")
+
+

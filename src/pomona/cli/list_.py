@@ -1,0 +1,62 @@
+"""List what there is: rankers, measures, conventions, datasets, formats."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Kind(StrEnum):
+    """What can be listed."""
+
+    rankers = "rankers"
+    measures = "measures"
+    conventions = "conventions"
+    datasets = "datasets"
+    formats = "formats"
+
+
+_FORMATS = {
+    "letor": "LETOR / SVMlight text: label qid:Q 1:v 2:v … #comment; plain, .gz, .bz2, .xz, .zst",
+    "parquet": "a table with columns label and qid",
+    "csv": "a table with columns label and qid; .tsv too",
+    "trec": "TREC qrels and run files",
+}
+
+
+def list(  # noqa: A001
+    kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> None:
+    """List what Pomona has, one line each.
+
+    \b
+    Example:  pomona list measures
+    """
+    from pomona.cli.output import print_json
+
+    rows = _rows(kind)
+    if as_json:
+        print_json(rows)
+        return
+    width = max((len(name) for name in rows), default=0)
+    for name, summary in rows.items():
+        typer.echo(f"{name.ljust(width)}  {summary}")
+
+
+def _rows(kind: Kind) -> dict[str, str]:
+    if kind is Kind.conventions:
+        from pomona.measures.conventions import CONVENTIONS
+
+        return {name: convention.summary for name, convention in CONVENTIONS.items()}
+    if kind is Kind.datasets:
+        from pomona.data.catalog import available
+
+        return {entry.name: f"{entry.description} ({'here' if here else 'not here'})" for entry, here in available()}
+    if kind is Kind.formats:
+        return _FORMATS
+    from pomona._registry import entries
+
+    return {name: entry.summary for name, entry in entries(kind.value).items()}

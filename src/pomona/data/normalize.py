@@ -1,0 +1,193 @@
+"""Query-level normalization: each feature is put on a common scale inside each query.
+
+    min–max    x' = (x − min) / (max − min)        as the LETOR collections were made (Qin et al. 2010)
+    standard   x' = (x − mean) / deviation         population deviation
+    rank       x' = (rank − 1) / (n − 1)           ties share their mean rank
+
+A feature that is constant in a query becomes 0 there. NaN is ignored, and stays NaN. Linear, neural and
+margin methods need this; trees do not care. Nothing is learnt from the training data, so the scalers
+have no state; they need the query ids, which scikit-learn routes to them as `qid`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import validate_data
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Offsets
+from pomona.data.dataset import Dataset, checked_query_ids, gather
+from pomona.errors import InputError, UnknownNameError
+
+Table = NDArray[np.floating]
+
+
+@kernel
+def _min_max(first: int, last: int, X: Table, query_ptr: Offsets, out: Table) -> None:
+    # X, out: (n_docs, n_features), the rows of a query together
+    n_features = X.shape[1]
+    low, high = np.empty(n_features), np.empty(n_features)
+    for q in range(first, last):
+        low[:], high[:] = np.inf, -np.inf
+        for i in range(query_ptr[q], query_ptr[q + 1]):
+            for j in range(n_features):
+                x = np.float64(X[i, j])
+                if x < low[j]:
+                    low[j] = x
+                if x > high[j]:
+                    high[j] = x
+        for i in range(query_ptr[q], query_ptr[q + 1]):
+            for j in range(n_features):
+                x = np.float64(X[i, j])
+                if high[j] > low[j] or np.isnan(x):
+                    out[i, j] = (x - low[j]) / (high[j] - low[j])
+                else:
+                    out[i, j] = 0
+
+
+@kernel
+def _standard(first: int, last: int, X: Table, query_ptr: Offsets, out: Table) -> None:
+    # X, out: (n_docs, n_features), the rows of a query together
+    n_features = X.shape[1]
+    low, high = np.empty(n_features), np.empty(n_features)
+    count, mean, squares = np.empty(n_features), np.empty(n_features), np.empty(n_features)
+    for q in range(first, last):
+        low[:], high[:] = np.inf, -np.inf
+        count[:], mean[:], squares[:] = 0, 0, 0
+        for i in range(query_ptr[q], query_ptr[q + 1]):
+            for j in range(n_features):
+                x = np.float64(X[i, j])
+                if not np.isnan(x):
+                    low[j], high[j] = min(low[j], x), max(high[j], x)
+                    # Welford's update: exact where a sum of squares would cancel.
+                    count[j] += 1
+                    step = x - mean[j]
+                    mean[j] += step / count[j]
+                    squares[j] += step * (x - mean[j])
+        for i in range(query_ptr[q], query_ptr[q + 1]):
+            for j in range(n_features):
+                x = np.float64(X[i, j])
+                # Rounding can leave a constant feature a tiny deviation: its range says the truth.
+                if high[j] > low[j] or np.isnan(x):
+                    out[i, j] = (x - mean[j]) / np.sqrt(squares[j] / count[j])
+                else:
+                    out[i, j] = 0
+
+
+@kernel
+def _rank(first: int, last: int, X: Table, query_ptr: Offsets, out: Table) -> None:
+    # X, out: (n_docs, n_features), the rows of a query together
+    for q in range(first, last):
+        start, end = query_ptr[q], query_ptr[q + 1]
+        for j in range(X.shape[1]):
+            order = start + np.argsort(X[start:end, j])  # NaN comes last
+            n = end - start
+            while n > 0 and np.isnan(X[order[n - 1], j]):
+                n -= 1
+                out[order[n], j] = np.nan
+            a = 0
+            while a < n:
+                b = a + 1
+                while b < n and X[order[b], j] == X[order[a], j]:
+                    b += 1
+                constant = b - a == n
+                for place in range(a, b):
+                    out[order[place], j] = 0.0 if constant else 0.5 * (a + b - 1) / (n - 1)
+                a = b
+
+
+_KERNELS: dict[str, Callable[..., None]] = {"minmax": _min_max, "standard": _standard, "rank": _rank}
+
+
+def normalize(data: Dataset, method: str = "minmax") -> Dataset:
+    """The same data with every feature normalized inside each query: `minmax`, `standard` or `rank`.
+
+    >>> data = Dataset([[3.0], [1.0], [2.0], [9.0]], [0, 1, 2, 0], [7, 7, 7, 8])
+    >>> normalize(data).X.ravel().tolist()
+    [1.0, 0.0, 0.5, 0.0]
+    """
+    if method not in _KERNELS:
+        raise UnknownNameError("normalization", method, _KERNELS)
+    if np.isinf(data.X).any():
+        raise InputError("X holds an infinite value, which no scale can hold: clip it, or make it NaN")
+    out = np.empty_like(data.X)
+    over_chunks(_KERNELS[method], data.n_queries, data.X, data.query_ptr, out, smallest=8)
+    return data.replace(X=out)
+
+
+class _QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What the scalers share: checking, routing of `qid`, rows in any order."""
+
+    # Asked for from the start, so that a Pipeline routes `qid` without further ado.
+    __metadata_request__transform: ClassVar = {"qid": True}
+    _method: str
+
+    def fit(self, X: Any, y: Any = None) -> _QueryScaler:
+        """Learn nothing but the number of features."""
+        validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        return self
+
+    def transform(self, X: Any, qid: ArrayLike | None = None) -> Table:
+        """Normalize each feature inside each query; rows may come in any order."""
+        if qid is None:
+            raise InputError(f"{type(self).__name__} needs the query ids: transform(X, qid=qid)")
+        rows: Table = validate_data(
+            self, X, reset=False, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan"
+        )
+        query_ids = checked_query_ids(qid)
+        if query_ids.shape != (len(rows),):
+            raise InputError(f"found {query_ids.size} query ids for {len(rows)} documents")
+        order, query_ptr, _ = gather(query_ids)
+        grouped = rows if order is None else rows[order]
+        out = np.empty_like(grouped)
+        over_chunks(_KERNELS[self._method], len(query_ptr) - 1, grouped, query_ptr, out, smallest=8)
+        if order is None:
+            return out
+        scattered = np.empty_like(out)
+        scattered[order] = out
+        return scattered
+
+    def fit_transform(self, X: Any, y: Any = None, qid: ArrayLike | None = None) -> Table:
+        """Fit, then transform."""
+        return self.fit(X, y).transform(X, qid=qid)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.requires_fit = False
+        return tags
+
+
+class QueryMinMaxScaler(_QueryScaler):
+    """Put every feature on [0, 1] inside each query, as the LETOR collections do.
+
+    >>> QueryMinMaxScaler().fit_transform([[3.0], [9.0], [1.0]], qid=[7, 8, 7]).ravel().tolist()
+    [1.0, 0.0, 0.0]
+    """
+
+    _method = "minmax"
+
+
+class QueryStandardScaler(_QueryScaler):
+    """Give every feature mean 0 and deviation 1 inside each query.
+
+    >>> QueryStandardScaler().fit_transform([[3.0], [9.0], [1.0]], qid=[7, 8, 7]).ravel().tolist()
+    [1.0, 0.0, -1.0]
+    """
+
+    _method = "standard"
+
+
+class QueryRankScaler(_QueryScaler):
+    """Replace every feature by its rank inside the query, scaled to [0, 1]; ties share their mean.
+
+    >>> QueryRankScaler().fit_transform([[30.0], [9.0], [1.0], [2.0]], qid=[7, 8, 7, 7]).ravel().tolist()
+    [1.0, 0.0, 0.0, 0.5]
+    """
+
+    _method = "rank"

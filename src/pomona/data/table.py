@@ -1,0 +1,148 @@
+"""Datasets from data frames (pandas, polars, any that narwhals knows) and from Parquet and CSV files.
+
+One column is the label, one the query id, perhaps one the document id; every other column is a feature.
+Null means undefined in a feature (NaN) and is refused in a label or a query id.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._types import Features
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError
+
+SUFFIXES = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
+
+
+def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = None) -> Dataset:
+    """Take a data frame with a label and a query column; the other columns are the features.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"relevance": [2, 0], "query": ["a", "a"], "bm25": [1.5, None]})
+    >>> data = dataset_of_frame(frame, label="relevance", qid="query")
+    >>> data.X.tolist(), data.y.tolist(), data.feature_names
+    ([[1.5], [nan]], [2.0, 0.0], ('bm25',))
+    """
+    table = _narwhals_frame(frame)
+    special = [name for name in (label, qid, doc_id) if name is not None]
+    if len(set(special)) < len(special):
+        raise InputError(f"label, query id and document id must be different columns, found {special}")
+    for name in special:
+        _check_column(name, table.columns)
+    for name in (label, qid):
+        _check_no_null(table[name], name)
+    X, feature_names = features_of_frame(table.drop(special))
+    try:
+        return Dataset(
+            X,
+            _numbers(table[label], "label"),
+            table[qid].to_numpy(),
+            doc_ids=None if doc_id is None else _texts(table[doc_id]),
+            feature_names=feature_names,
+        )
+    except InputError as error:
+        raise InputError(f"columns {label!r} (label) and {qid!r} (query id): {error}") from None
+
+
+def read_table(
+    path: str | Path, *, label: str = "label", qid: str = "qid", doc_id: str | None = None
+) -> Dataset:
+    """Read a `.parquet`, `.csv` or `.tsv` file (the latter two also as `.gz` or `.zst`)."""
+    import polars as pl
+
+    file = Path(path)
+    name = file.name.lower()
+    if not is_table(file):
+        raise InputError(f"expected a name that ends in one of {', '.join(SUFFIXES)}", path)
+    if not file.is_file():
+        raise InputError("no such file", path)
+    try:
+        if name.endswith(".parquet"):
+            frame = pl.read_parquet(file)
+        else:
+            frame = pl.read_csv(
+                file,
+                separator="\t" if ".tsv" in name else ",",
+                infer_schema_length=None,  # a column may be whole numbers for long before a fraction comes
+                null_values=["NULL", "null", "NA"],
+            )
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", path) from None
+    try:
+        return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
+    except InputError as error:
+        raise InputError(str(error), path) from None
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether the file's name says that it holds a table.
+
+    >>> is_table("train.csv.gz"), is_table("train.txt")
+    (True, False)
+    """
+    return Path(path).name.lower().endswith(SUFFIXES)
+
+
+def features_of_frame(frame: Any) -> tuple[Features, list[str]]:
+    """All columns of a data frame as features, with their names."""
+    table = _narwhals_frame(frame)
+    names = [str(name) for name in table.columns]
+    out = np.empty((len(table), len(names)), np.float32)
+    for place, name in enumerate(table.columns):
+        column = _numbers(table[name], "feature")
+        try:
+            with np.errstate(over="raise"):
+                out[:, place] = column
+        except FloatingPointError:
+            raise InputError(
+                f"column {name!r} holds a finite value beyond float32 (3.4e38): rescale it"
+            ) from None
+    return out, names
+
+
+def _narwhals_frame(frame: Any) -> Any:
+    import narwhals as nw
+
+    try:
+        table = nw.from_native(frame)
+    except TypeError:
+        raise InputError(f"expected a data frame, found {type(frame).__name__}") from None
+    return table.collect() if isinstance(table, nw.LazyFrame) else table
+
+
+def _check_column(name: str, columns: list[str]) -> None:
+    if name not in columns:
+        by_lower_case = {str(column).lower(): str(column) for column in columns}
+        near = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.3)
+        first = ", ".join(map(repr, columns[:5]))
+        hint = f": did you mean {by_lower_case[near[0]]!r}?" if near else f" (the first columns: {first})"
+        raise InputError(f"no column {name!r}{hint}")
+
+
+def _check_no_null(column: Any, name: str) -> None:
+    missing = column.is_null().to_numpy()
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0]) + 1
+        raise InputError(
+            f"column {name!r} is null in {int(missing.sum())} rows (first: row {row}), expected a value"
+        )
+
+
+def _numbers(column: Any, use: str) -> NDArray[np.float64]:
+    """A column as float64, null as NaN."""
+    import narwhals as nw
+
+    if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
+        raise InputError(f"column {column.name!r} ({use}) holds {column.dtype}, expected numbers")
+    numbers: NDArray[np.float64] = column.cast(nw.Float64).fill_null(float("nan")).to_numpy()
+    return numbers
+
+
+def _texts(column: Any) -> list[str]:
+    return ["" if text is None else str(text) for text in column.to_list()]

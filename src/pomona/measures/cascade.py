@@ -1,0 +1,112 @@
+"""Cascade measures: a user reads down the list until a document satisfies.
+
+M = Σ_r d(r) · R_r · Π_{t<r} (1 − R_t), with R the probability that a label satisfies. ERR, pFound and
+reciprocal rank (R is 0 or 1) differ only in R and d.
+
+Tied scores have a closed form here too: over a random order of a block, the mean chance of still
+reading after j of its m documents is a_j = e_j(1 − R) / C(m, j), e_j the elementary symmetric polynomial,
+so rank j of the block stops the user with probability a_{j−1} − a_j.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pomona._jit import kernel
+from pomona._types import Values
+from pomona.measures.base import Measure
+from pomona.measures.lists import RankedLists
+
+
+@kernel
+def _cascade(first, last, codes, query_ptr, satisfies, numerator, divisor, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        begin = query_ptr[q]
+        depth = min(query_ptr[q + 1] - begin, numerator.size)
+        reading, total = 1.0, 0.0
+        for r in range(depth):
+            chance = satisfies[codes[begin + r]]
+            total += reading * chance * numerator[r] / divisor[r]
+            reading *= 1.0 - chance
+        out[q] = total
+
+
+@kernel
+def _expected_cascade(first, last, codes, query_ptr, block_end, satisfies, numerator, divisor, out):  # type: ignore[no-untyped-def]
+    for q in range(first, last):
+        begin, end = query_ptr[q], query_ptr[q + 1]
+        depth = min(end - begin, numerator.size)
+        still = np.empty(depth + 1)
+        reading, total = 1.0, 0.0
+        at = begin
+        while at < begin + depth:
+            stop = block_end[at]
+            m = min(stop - at, begin + depth - at)
+            # still[j]: the mean of products of j of the factors (1 − R) seen so far; a mean of means, so
+            # nothing overflows however large the block.
+            still[: m + 1] = 0.0
+            still[0] = 1.0
+            for seen in range(1, stop - at + 1):
+                factor = 1.0 - satisfies[codes[at + seen - 1]]
+                for j in range(min(seen, m), 0, -1):
+                    still[j] = ((seen - j) * still[j] + j * factor * still[j - 1]) / seen
+            for j in range(1, m + 1):
+                r = at - begin + j - 1
+                total += reading * (still[j - 1] - still[j]) * numerator[r] / divisor[r]
+            reading *= still[m]
+            at = stop
+        out[q] = total
+
+
+@kernel
+def _swap(satisfies, weight, out):  # type: ignore[no-untyped-def]
+    """satisfies, weight (n,) at each rank · out (n, n). Free of the division by 1 − R, which may be 0."""
+    n = satisfies.size
+    reading = 1.0
+    for a in range(n):
+        between, passed = 0.0, 1.0  # of the ranks strictly between a and b, as if a were skipped
+        for b in range(a + 1, n):
+            gap = satisfies[b] - satisfies[a]
+            delta = gap * reading * (weight[a] - between - weight[b] * passed)
+            out[a, b] = delta
+            out[b, a] = delta
+            between += weight[b] * passed * satisfies[b]
+            passed *= 1.0 - satisfies[b]
+        reading *= 1.0 - satisfies[a]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CascadeMeasure(Measure):
+    """A measure of a user who stops at the first satisfying document."""
+
+    def satisfies(self, levels: Values) -> Values:
+        """The probability that a document of each distinct label satisfies."""
+        raise NotImplementedError
+
+    def weights(self, n: int) -> tuple[Values, Values]:
+        """What stopping at ranks 1..n is worth, as (numerator, divisor)."""
+        raise NotImplementedError
+
+    def _weights(self, n: int) -> tuple[Values, Values]:
+        return self.weights(n if self.k is None else min(self.k, n))
+
+    def of_lists(self, lists: RankedLists) -> Values:
+        """Walk down every list once."""
+        rules = (self.satisfies(lists.levels), *self._weights(lists.longest))
+        if lists.block_end is not None:
+            return lists.each_query(_expected_cascade, lists.codes, lists.query_ptr, lists.block_end, *rules)
+        return lists.each_query(_cascade, lists.codes, lists.query_ptr, *rules)
+
+    def swap_deltas(self, labels: ArrayLike) -> Values:
+        """Closed form, every pair in O(1)."""
+        lists = RankedLists.of_labels([labels])
+        satisfies = self.satisfies(lists.levels)[lists.codes]
+        weight = np.zeros(len(satisfies))
+        numerator, divisor = self._weights(len(satisfies))
+        weight[: len(numerator)] = numerator / divisor
+        out = np.zeros((len(satisfies), len(satisfies)))
+        _swap(satisfies, weight, out)
+        return out

@@ -1,0 +1,84 @@
+"""Normalized discounted cumulative gain.   NDCG = DCG / DCG of the best possible order
+
+The most reported number of the field, and the one whose published tools differ most: see `conventions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pomona._types import Values
+from pomona.errors import UnknownNameError
+from pomona.measures.conventions import Gain, discount, gains_of
+from pomona.measures.dcg import GAIN_SPELLINGS
+from pomona.measures.lists import RankedLists
+from pomona.measures.position import PositionMeasure, sum_over_ranks
+
+_LETOR = {"gain": (0.0, 1.0, 3.0), "discount": "letor", "short": "zero"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NDCG(PositionMeasure):
+    """Normalized discounted cumulative gain: DCG as a share of the best possible.
+
+    Parameters
+    ----------
+    gain, discount : as for DCG.
+    empty : the value of a query with no relevant document (no gain to be had).
+    short : a query with fewer than k documents counts `whole` (judged on what it has) or `zero`.
+
+    >>> round(NDCG().of_query([0, 2, 1]), 4) == round((3 / np.log2(3) + 1 / 2) / (3 + 1 / np.log2(3)), 4)
+    True
+    """
+
+    name: ClassVar[str] = "ndcg"
+    aliases: ClassVar[tuple[str, ...]] = ("ndcg_cut",)
+    gain: Gain = "exp2"
+    discount: str = "log2"
+    empty: float = 0.0
+    short: str = "whole"
+
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "letor3": _LETOR,
+        "letor4": _LETOR,
+        "mslr": {**_LETOR, "gain": (0.0, 1.0, 3.0, 7.0, 15.0)},
+        "yahoo": {"gain": "exp2_int", "discount": "ln", "empty": 1.0},
+        "ranklib": {"gain": "exp2_int", "discount": "ranklib"},
+        "trec_eval": {"gain": "linear_int"},
+        "lightgbm": {"empty": 1.0},
+        "xgboost": {"empty": 1.0},
+        "sklearn": {"gain": "linear"},
+        "catboost": {"gain": "linear", "empty": 1.0},
+    }
+    spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = GAIN_SPELLINGS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.short not in ("whole", "zero"):
+            raise UnknownNameError("rule for short queries", self.short, ("whole", "zero"))
+
+    def values(self, levels: Values) -> Values:
+        """The gains."""
+        return gains_of(levels, self.gain)
+
+    def weights(self, n: int) -> tuple[Values, Values]:
+        """The discounts."""
+        return discount(self.discount, n)
+
+    def normalizer(self, lists: RankedLists) -> Values:
+        """DCG of the judged documents, best first; infinity for a short query that counts 0."""
+        gains = self.values(lists.levels)
+        weights = self.weights(self.depth(lists.longest))
+        ideal = lists.each_query(sum_over_ranks, lists.pool_by(gains), lists.pool_ptr, gains, *weights)
+        if self.short == "zero" and self.k is not None:
+            ideal[lists.lengths < self.k] = np.inf
+        return ideal
+
+    @property
+    def empty_value(self) -> float:
+        """What a query without any gain counts."""
+        return self.empty

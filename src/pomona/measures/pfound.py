@@ -1,0 +1,50 @@
+"""pFound (Yandex).   pFound = Σ_r (1 − p_break)^(r−1) · pRel_r · Π_{t<r} (1 − pRel_t)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pomona._types import Values
+from pomona.errors import InputError
+from pomona.measures.cascade import CascadeMeasure
+from pomona.measures.conventions import require_integers
+
+
+@dataclass(frozen=True, kw_only=True)
+class PFound(CascadeMeasure):
+    """pFound: the probability that a user finds an answer before giving up.
+
+    The probabilities by grade are those commonly attributed to Yandex; they were never published.
+
+    Parameters
+    ----------
+    p_break : the chance of giving up after each document.
+    p_relevant : the chance that labels 0, 1, 2, … satisfy.
+
+    >>> PFound().of_query([4, 4]) == 0.61 + 0.85 * 0.39 * 0.61
+    True
+    """
+
+    name: ClassVar[str] = "pfound"
+    p_break: float = 0.15
+    p_relevant: tuple[float, ...] = (0.0, 0.07, 0.14, 0.41, 0.61)
+
+    spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {"p_rel": ("p_relevant", {})}
+
+    def satisfies(self, levels: Values) -> Values:
+        """The table's probability of each label."""
+        require_integers(levels, "pFound's table of probabilities")
+        if levels.max() >= len(self.p_relevant):
+            raise InputError(
+                f"pFound: label {levels.max():g} has no probability: p_relevant lists labels 0 to "
+                f"{len(self.p_relevant) - 1}, as in pfound(p_relevant={'/'.join(map(str, self.p_relevant))}/…)"
+            )
+        return np.where(levels < 0, 0.0, np.array(self.p_relevant)[np.maximum(levels, 0).astype(int)])
+
+    def weights(self, n: int) -> tuple[Values, Values]:
+        """The chance of not having given up."""
+        return (1.0 - self.p_break) ** np.arange(n), np.ones(n)

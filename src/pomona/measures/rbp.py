@@ -1,0 +1,53 @@
+"""Rank-biased precision (Moffat & Zobel 2008).   RBP = (1 − p) Σ_r rel_r · p^(r−1)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pomona._types import Values
+from pomona.errors import InputError
+from pomona.measures.conventions import Relevant, relevant_of
+from pomona.measures.position import PositionMeasure
+from pomona.measures.precision import RELEVANT_SPELLINGS
+
+
+@dataclass(frozen=True, kw_only=True)
+class RBP(PositionMeasure):
+    """Rank-biased precision: utility to a user who goes on to the next document with probability p.
+
+    Parameters
+    ----------
+    p : the user's persistence, between 0 and 1.
+    relevant : the smallest relevant label, or the set of relevant labels.
+    max_grade : when given, a label counts label / max_grade instead of 0 or 1.
+
+    >>> RBP(p=0.5).of_query([1, 0, 1])
+    0.625
+    """
+
+    name: ClassVar[str] = "rbp"
+    p: float = 0.8
+    relevant: Relevant = 1.0
+    max_grade: float | None = None
+    spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = RELEVANT_SPELLINGS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.p < 1:
+            raise InputError(f"RBP: the persistence p must lie between 0 and 1, found {self.p:g}")
+
+    def values(self, levels: Values) -> Values:
+        """0 or 1, or the label's share of the highest grade."""
+        if self.max_grade is None:
+            return relevant_of(levels, self.relevant).astype(np.float64)
+        if levels.max() > self.max_grade:
+            raise InputError(f"RBP: label {levels.max():g} is above max_grade={self.max_grade:g}")
+        return np.maximum(levels, 0.0) / self.max_grade
+
+    def weights(self, n: int) -> tuple[Values, Values]:
+        """The chance of reading each rank, times 1 − p."""
+        return (1.0 - self.p) * self.p ** np.arange(n), np.ones(n)

@@ -1,0 +1,1 @@
+"""The published evaluation tools, drop-in: read their files, print their text."""

@@ -1,0 +1,153 @@
+"""RankLib's test mode (`-test F -score S -metric2T M`): the same mean lines and per-list files.
+
+Its oddities are kept, because its numbers are compared with published ones: labels cut to integers in
+NDCG and ERR but not in MAP and P, lists are runs of adjacent lines, an ideal DCG is remembered by query
+id, reciprocal ranks are single-precision, and a measure without `@k` means @10 (RR: always 0).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pomona._types import Values
+from pomona.errors import InputError, UnknownNameError
+from pomona.measures.judge import judge, sum_in_order
+from pomona.measures.lists import Judged
+from pomona.measures.parse import measure
+from pomona.tools.files import java_number, lines_of, scores_of
+
+_NAMES = {"NDCG": "ndcg", "DCG": "dcg", "ERR": "err", "MAP": "ap", "P": "p", "RR": "rr", "BEST": "best"}
+
+
+def ranklib(
+    features: Path | str,
+    scores: Path | str,
+    measures: Sequence[str] = ("ERR@10",),
+    *,
+    per_query: bool = False,
+    max_grade: int = 4,
+    qrels: Path | str | None = None,
+) -> Iterator[str]:
+    """The line `M on test data: x` of each measure, or with `per_query` the lines of its `-idv` file.
+
+    `max_grade` is RankLib's `-gmax`; `qrels` its `-qrel`, a file of further judgments.
+    """
+    parsed = [_metric(text) for text in measures]
+    lists = _read(features, scores)
+    judgments = None if qrels is None else _read_qrels(qrels)
+    for name, k in parsed:
+        title = "MAP" if name == "MAP" else f"{'Best' if name == 'BEST' else name}@{k}"
+        values = _values(lists, name, k, max_grade, judgments)
+        mean = sum_in_order(values) / len(values)
+        if per_query:
+            yield from (f"{title}   {qid}   {java_text(v)}" for qid, v in zip(lists.qids, values, strict=True))
+            yield f"{title}   all   {java_text(mean)}"
+        else:
+            yield f"{title} on test data: {java_text(math.floor(mean * 10000 + 0.5) / 10000)}"
+
+
+def _metric(text: str) -> tuple[str, int]:
+    """RankLib's name and cut-off of a measure, e.g. ('NDCG', 10)."""
+    match = re.fullmatch(r"\s*(?:ranklib:)?([A-Za-z]+)\s*(?:@\s*(-?\d+))?\s*", text, re.IGNORECASE)
+    name = match[1].upper() if match else text
+    name = {"AP": "MAP", "MRR": "RR"}.get(name, name)
+    if match is None or name not in _NAMES:
+        raise UnknownNameError("RankLib measure", text, _NAMES)
+    return name, int(match[2]) if match[2] else 0 if name == "RR" else 10
+
+
+@dataclass(frozen=True)
+class _Lists:
+    judged: Judged
+    qids: list[str]
+
+
+def _read(features: Path | str, scores_path: Path | str) -> _Lists:
+    labels: list[float] = []
+    qids: list[str] = []
+    starts: list[int] = []
+    for place, line in enumerate(lines_of(features), 1):
+        text = line.strip()
+        if not text or text.startswith(b"#"):
+            continue
+        parts = text.split(None, 2)
+        if len(parts) < 2 or not parts[1].startswith(b"qid:"):
+            raise InputError("expected 'LABEL qid:QUERY features'", features, place)
+        try:
+            label = java_number(parts[0])
+        except ValueError:
+            raise InputError(f"found label {parts[0].decode(errors='replace')!r}, expected a number", features, place) from None
+        if not 0 <= label < 32:
+            raise InputError(f"found label {label:g}: RankLib takes labels from 0 to 31", features, place)
+        qid = parts[1][4:].decode(errors="replace")
+        if not qids or qid != qids[-1]:
+            qids.append(qid)
+            starts.append(len(labels))
+        labels.append(float(np.float32(label)))
+    if not labels:
+        raise InputError("there is no document in the file", features)
+    scores = scores_of(scores_path, len(labels), java_number, skip_blank=True)
+    return _Lists(Judged(np.array(labels), scores, np.array([*starts, len(labels)], np.int64)), qids)
+
+
+def _values(lists: _Lists, name: str, k: int, max_grade: int, qrels: dict[str, Values] | None) -> Values:
+    if name == "RR" and k <= 0:
+        return np.zeros(len(lists.qids))
+    cut = f"@{k}" if k > 0 else ""  # k ≤ 0 means the whole list
+    arguments = f"(max_grade={max_grade})" if name == "ERR" else ""
+    wanted = measure(f"ranklib:{_NAMES[name]}{arguments}{cut}")
+    judged = lists.judged
+    if name == "NDCG":
+        judged = _with_pool(lists, [_ideal(lists, q, qrels) for q in range(len(lists.qids))])
+    elif name == "MAP" and qrels is not None:
+        judged = _with_pool(lists, [qrels.get(qid, np.empty(0)) for qid in lists.qids])
+    return judge(judged, [wanted])[0].values
+
+
+def _own(lists: _Lists, q: int) -> Values:
+    return lists.judged.labels[lists.judged.query_ptr[q] : lists.judged.query_ptr[q + 1]]
+
+
+def _ideal(lists: _Lists, q: int, qrels: dict[str, Values] | None) -> Values:
+    """The labels behind list q's ideal DCG: of the judgments, or of the first list with its query id."""
+    qid = lists.qids[q]
+    if qrels is not None and qid in qrels:
+        return qrels[qid]
+    return _own(lists, lists.qids.index(qid))
+
+
+def _with_pool(lists: _Lists, pools: list[Values]) -> Judged:
+    pool_ptr = np.concatenate(([0], np.cumsum([len(pool) for pool in pools]))).astype(np.int64)
+    old = lists.judged
+    return Judged(old.labels, old.scores, old.query_ptr, None, np.concatenate(pools), pool_ptr)
+
+
+def _read_qrels(path: Path | str) -> dict[str, Values]:
+    found: dict[str, list[float]] = {}
+    for place, line in enumerate(lines_of(path), 1):
+        parts = line.split()
+        if not parts:
+            continue
+        try:
+            found.setdefault(parts[0].decode(), []).append(float(int(float(parts[3]))))
+        except (IndexError, ValueError):
+            raise InputError("expected 'QUERY 0 DOCUMENT LABEL'", path, place) from None
+    return {qid: np.array(labels) for qid, labels in found.items()}
+
+
+def java_text(value: float) -> str:
+    """A double as Java prints it.
+
+    >>> java_text(0.36), java_text(5e-4), java_text(2147483648.5), java_text(1.0)
+    ('0.36', '5.0E-4', '2.1474836485E9', '1.0')
+    """
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return np.format_float_positional(value, unique=True, trim="0")
+    mantissa, _, exponent = np.format_float_scientific(value, unique=True, trim="0").partition("e")
+    return f"{mantissa}E{int(exponent)}"

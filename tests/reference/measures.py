@@ -1,0 +1,104 @@
+"""The measures as their papers write them: slow, plain, importing nothing of Pomona.
+
+`ranked` is a list of labels in ranked order; a label below 0 is not judged.
+"""
+
+import itertools
+import math
+
+
+def dcg(ranked, k=None, gain=lambda g: 2**g - 1, discount=lambda r: 1 / math.log2(r + 1)):
+    return sum(gain(g) * discount(r) for r, g in enumerate(ranked[:k], 1) if g >= 0)
+
+
+def ndcg(ranked, k=None, **rules):
+    ideal = dcg(sorted(ranked, reverse=True), k, **rules)
+    return dcg(ranked, k, **rules) / ideal if ideal else 0.0
+
+
+def precision(ranked, k=None, relevant=1):
+    return sum(g >= relevant for g in ranked[:k]) / (k or len(ranked))
+
+
+def recall(ranked, k=None, relevant=1):
+    total = sum(g >= relevant for g in ranked)
+    return sum(g >= relevant for g in ranked[:k]) / total if total else 0.0
+
+
+def average_precision(ranked, k=None, relevant=1):
+    total = sum(g >= relevant for g in ranked)
+    hits = [r for r, g in enumerate(ranked, 1) if g >= relevant]
+    return sum((i + 1) / r for i, r in enumerate(hits) if k is None or r <= k) / total if total else 0.0
+
+
+def reciprocal_rank(ranked, k=None, relevant=1):
+    return next((1 / r for r, g in enumerate(ranked[:k], 1) if g >= relevant), 0.0)
+
+
+def err(ranked, k=None, max_grade=4):
+    chance = [(2**g - 1) / 2**max_grade for g in ranked]
+    return sum(
+        chance[r] / (r + 1) * math.prod(1 - c for c in chance[:r]) for r in range(min(len(ranked), k or len(ranked)))
+    )
+
+
+def pfound(ranked, k=None, p_break=0.15, p_relevant=(0, 0.07, 0.14, 0.41, 0.61)):
+    chance = [p_relevant[int(g)] for g in ranked]
+    return sum(
+        (1 - p_break) ** r * chance[r] * math.prod(1 - c for c in chance[:r])
+        for r in range(min(len(ranked), k or len(ranked)))
+    )
+
+
+def rbp(ranked, k=None, p=0.8, relevant=1):
+    return (1 - p) * sum((g >= relevant) * p**r for r, g in enumerate(ranked[:k]))
+
+
+def wta(ranked, k=None, relevant=1):
+    return float(ranked[0] >= relevant)
+
+
+def best(ranked, k=None):
+    return float(max(ranked[:k]))
+
+
+def mean_ndcg(ranked, k=None):
+    n = min(len(ranked), k or len(ranked))
+    return sum(ndcg(ranked, i) for i in range(1, n + 1)) / n
+
+
+def seznam_rank4(ranked, k=None):
+    weights = [0.702, 0.134, 0.047, 0.035, 0.0210, 0.0151, 0.0105, 0.0077, 0.0058, 0.0047]
+    weights += [0.0039, 0.0033, 0.0018, 0.0016, 0.0014, 0.0012, 0.0011, 0.00105, 0.00095, 0.0009]
+    worth = [0, 0.06, 0.33, 0.60, 1.17]
+    return min(1.0, sum(w * worth[int(g)] for w, g in zip(weights, ranked[:k], strict=False)))
+
+
+def stable_order(labels, scores):
+    return [labels[i] for i in sorted(range(len(labels)), key=lambda i: (-scores[i], i))]
+
+
+def orders_of_ties(labels, scores):
+    """Every ranking that sorts by score, each equally likely."""
+    blocks = [
+        [labels[i] for i in range(len(scores)) if scores[i] == s] for s in sorted(set(scores), reverse=True)
+    ]
+    for parts in itertools.product(*(itertools.permutations(block) for block in blocks)):
+        yield [label for part in parts for label in part]
+
+
+BY_NAME = {
+    "dcg": dcg,
+    "ndcg": ndcg,
+    "p": precision,
+    "recall": recall,
+    "ap": average_precision,
+    "rr": reciprocal_rank,
+    "err": err,
+    "pfound": pfound,
+    "rbp": rbp,
+    "wta": wta,
+    "best": best,
+    "meanndcg": mean_ndcg,
+    "sr4": seznam_rank4,
+}

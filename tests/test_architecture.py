@@ -1,0 +1,110 @@
+"""The house stands as drawn: arrows between rooms, tests beside sources, an exact front door."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pomona
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "pomona"
+
+# A room may import itself, the ground (files beside the rooms) and the rooms named here.
+ARROWS = {
+    "data": set(),
+    "measures": set(),
+    "trees": set(),
+    "stats": set(),
+    "tools": {"data", "measures"},
+    "objectives": {"measures"},
+    "rankers": {"objectives", "measures", "trees", "data"},
+    "experiments": {"rankers", "objectives", "measures", "data", "stats"},
+    "report": {"experiments", "stats", "measures", "data"},
+    "cli": {"report", "experiments", "rankers", "measures", "data", "tools", "stats"},
+}
+HEAVY = {"torch", "dask", "distributed", "altair", "vl_convert", "optuna", "polars", "pandas", "sklearn", "scipy"}
+
+
+def files():
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def imports(path, *, top_level=False):
+    """The modules a file imports, anywhere or only while it is itself imported."""
+    tree = ast.parse(path.read_text())
+    nodes = tree.body if top_level else ast.walk(tree)
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_arrows_go_one_way(path):
+    parts = path.relative_to(SOURCE).parts
+    if len(parts) == 1:
+        allowed = {"data", "measures"} if parts[0] == "__init__.py" else set()
+    else:
+        assert parts[0] in ARROWS, f"{parts[0]} is not a room"
+        allowed = ARROWS[parts[0]] | {parts[0]}
+    for module in imports(path):
+        names = module.split(".")
+        if names[0] == "pomona" and len(names) > 1 and (SOURCE / names[1]).is_dir():
+            assert names[1] in allowed, f"{path.relative_to(SOURCE)} must not import {module}"
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_numba_and_torch_have_one_home(path):
+    where = path.relative_to(SOURCE).as_posix()
+    found = {module.split(".")[0] for module in imports(path)}
+    assert "numba" not in found or where == "_jit.py"
+    assert "torch" not in found or where.startswith("rankers/neural")
+
+
+def test_tests_mirror_sources():
+    missing = []
+    for path in files():
+        where = path.relative_to(SOURCE)
+        if path.name != "__init__.py":
+            twin = ROOT / "tests" / where.parent / f"test_{where.name}"
+            if not twin.exists():
+                missing.append(str(twin.relative_to(ROOT)))
+    assert not missing, f"sources without tests: {missing}"
+
+
+def test_no_stray_tests():
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        where = path.relative_to(ROOT / "tests")
+        if len(where.parts) > 1:
+            assert (SOURCE / where.parent / where.name.removeprefix("test_")).exists(), f"{where} mirrors nothing"
+
+
+def test_public_surface():
+    assert sorted(pomona.__all__) == [
+        "Dataset",
+        "Measure",
+        "PomonaError",
+        "__version__",
+        "evaluate",
+        "load",
+        "measure",
+        "read_letor",
+        "simulate",
+        "write_letor",
+    ]
+    for name in pomona.__all__:
+        assert getattr(pomona, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = pomona.nothing
+
+
+@pytest.mark.parametrize("start", ["import pomona", "import pomona.cli.app; pomona.cli.app.build()"])
+def test_starting_loads_nothing_heavy(start):
+    code = f"{start}\nimport sys\nprint(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    loaded = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    assert not loaded & (HEAVY | {"numba", "numpy"})

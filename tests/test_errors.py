@@ -1,0 +1,12 @@
+from pomona.errors import InputError, UnknownNameError
+
+
+def test_the_place_is_as_precise_as_is_known():
+    assert str(InputError("bad")) == "bad"
+    assert str(InputError("bad", "a.txt", 3)) == "a.txt:3: bad"
+    assert str(InputError("bad", "a.txt", 3, 7)) == "a.txt:3:7: bad"
+
+
+def test_the_nearest_name_is_offered():
+    assert "did you mean 'letor4'" in str(UnknownNameError("convention", "LETOR_4", ["letor3", "letor4", "mslr"]))
+    assert "did you mean" not in str(UnknownNameError("convention", "zzz", ["letor3"]))
