@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 
 from pomona.errors import PomonaError
+
+# Some releases of Typer carry their own copy of click, so its exceptions are found through Typer's.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+_ClickException: type[Exception] = typer.BadParameter.__mro__[2]
 
 _NOT_VERBS = {"__init__", "app", "inputs", "output"}
 
@@ -55,17 +58,18 @@ def run() -> None:
     """Run the command line; the exit code is 0 (done), 1 (refused or failed) or 2 (wrong usage)."""
     try:
         code = build()(standalone_mode=False) or 0
-    except click.UsageError as error:
-        code = _complain(error.format_message(), 2)
-    except click.ClickException as error:
-        code = _complain(error.format_message(), 1)
-    except (click.Abort, KeyboardInterrupt):
+    except _ClickException as error:
+        message: str = error.format_message()  # type: ignore[attr-defined]
+        code = _complain(message, 2 if isinstance(error, _UsageError) else 1)
+    except (typer.Abort, KeyboardInterrupt):
         code = _complain("interrupted", 130)
     except PomonaError as error:
         code = _complain(str(error), 1)
     except BrokenPipeError:  # `pomona … | head`: point stdout elsewhere so that the final flush is quiet
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except typer.Exit as stop:
+        code = stop.exit_code
     except MemoryError:
         code = _complain("out of memory", 1)
     except Exception as error:

@@ -17,10 +17,9 @@ def audit(
     data: Annotated[list[str], typer.Argument(help="Files, fold directories or names of collections.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Look for what makes numbers wrong or hard to compare, and say why and where.
-
-    Several files, and the parts of a fold directory or a collection, are checked one by one and against
-    each other. The exit code is 1 when a finding is an error, else 0.
+    """Look for what makes numbers wrong or hard to compare, and say why and where. Several files, and the
+    parts of a fold directory or a collection, are checked one by one and against each other. The exit code
+    is 1 when a finding is an error, else 0.
 
     \b
     Example:
@@ -50,16 +49,15 @@ def _print_findings(findings: list[Finding], name_parts: bool) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
+    previous = None
     for finding in findings:
-        title = Text.assemble(
-            (f"{finding.severity:<8}", _STYLES[finding.severity]),
-            (finding.check, "bold"),
-            f": {finding.count} {finding.unit}",
-            f" in {finding.part}" if name_parts else "",
-        )
-        console.print(title, soft_wrap=True)
-        console.print(Text(f"        {finding.why}"), soft_wrap=True)
+        if finding.check != previous:
+            heading = (f"{finding.severity:<8}", _STYLES[finding.severity]), (finding.check, "bold")
+            console.print(Text.assemble(*heading, f": {finding.why}"), soft_wrap=True)
+            previous = finding.check
+        where = f" in {finding.part}" if name_parts else ""
+        console.print(Text(f"          {finding.amount}{where}"), soft_wrap=True)
         for example in finding.examples:
-            console.print(Text(f"          {example}", style="dim"), soft_wrap=True)
+            console.print(Text(f"            {example}", style="dim"), soft_wrap=True)
     counts = {severity: sum(finding.severity == severity for finding in findings) for severity in _STYLES}
     console.print(", ".join(f"{severity}s: {count}" for severity, count in counts.items()))

@@ -18,12 +18,10 @@ def stats(
     joined: Annotated[bool, typer.Option("--joined", help="Add a row for all data together.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, unrounded.")] = False,
 ) -> None:
-    """Print one row of statistics for each dataset.
-
-    Features counts the distinct features that occur, so a feature number that a sparse file never
-    mentions is not counted; Mode is the most frequent number of documents of a query (the smallest of
-    equals); Mean label is divided by the largest label; Undefined says whether some line leaves out, or
-    marks as missing, a feature that other lines have.
+    """Print one row of statistics for each dataset. Features counts the distinct features that occur: a
+    number that a sparse file never mentions does not count, a feature that is always 0 does. Mode is the
+    most frequent number of documents of a query (the smallest of equals). Mean label is divided by the
+    largest label. Undefined says whether a line leaves out, or marks as missing, a feature.
 
     \b
     Example:

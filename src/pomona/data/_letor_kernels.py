@@ -22,7 +22,7 @@ FINE, BAD_LABEL, NO_QUERY, BAD_QUERY, BAD_FEATURE, ZERO_FEATURE, BAD_VALUE, REPE
 # What a piece of text is, read as a number.
 _NUMBER, _UNSURE, _UNDEFINED, _OTHER = range(4)
 
-_TAB, _NEWLINE, _RETURN, _SPACE, _HASH, _PLUS, _MINUS, _DOT, _COLON = b"\t\n\r #+-.:"
+_TAB, _NEWLINE, _RETURN, _SPACE, _HASH, _PLUS, _MINUS, _DOT, _COLON, _LETTERS = b"\t\n\r #+-.:A"
 _NONE, _ONE, _NINE, _TEN, _ZERO = (np.uint64(value) for value in (0, 1, 9, 10, ord("0")))
 
 # Powers of ten that matter to a float32: 19 digits × 10^-66 is 0 and 1 × 10^40 is infinite.
@@ -67,86 +67,47 @@ def _to_float32(mantissa, exponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _leading_digits(text, p):  # type: ignore[no-untyped-def]
-    """(first 19 significant digits, power of ten of the last of them) of a decimal without its sign."""
-    mantissa, exponent, after_dot = _NONE, 0, False
-    while True:
-        digit = np.uint64(text[p]) - _ZERO
-        if digit > _NINE:
-            if text[p] != _DOT or after_dot:
-                return mantissa, exponent
-            after_dot = True
-        elif mantissa < _WHOLE_POWERS[18]:
-            mantissa = mantissa * _TEN + digit
-            exponent -= np.int64(after_dot)
-        else:
-            exponent += np.int64(not after_dot)
-        p += _ONE
-
-
-@kernel
 def _read_word(text, p, signed):  # type: ignore[no-untyped-def]
     """(end, value, status) of NULL, or of nan, inf and infinity in any case."""
     a, b, c = text[p] | 32, text[p + _ONE] | 32, text[p + np.uint64(2)] | 32
     if a == ord("n") and b == ord("a") and c == ord("n"):
         return p + np.uint64(3), np.float32(np.nan), _NUMBER
+    n_same = 0
     if a == ord("i") and b == ord("n") and c == ord("f"):
         p += np.uint64(3)
-        n_same = 0
         for letter in b"inity":
             n_same += (text[p + np.uint64(n_same)] | 32) == letter
-        return p + np.uint64(5 if n_same == 5 else 0), np.float32(np.inf), _NUMBER
-    n_same = 0
+        return p + np.uint64(n_same if n_same == 5 else 0), np.float32(np.inf), _NUMBER
     for letter in b"NULL":
         n_same += text[p + np.uint64(n_same)] == letter
-    return p + np.uint64(4), np.float32(np.nan), _UNDEFINED if n_same == 4 and not signed else _OTHER
+    return p + np.uint64(n_same), np.float32(np.nan), _UNDEFINED if n_same == 4 and not signed else _OTHER
 
 
 @kernel
-def _read_number(text, words, p):  # type: ignore[no-untyped-def]
-    """(end, value, status) of the number at `p`; the value is what float32(float(text)) is."""
+def _read_any_number(text, p):  # type: ignore[no-untyped-def]
+    """(end, value, status) of whatever stands at `p`: any number of digits, exponents, nan, inf, NULL."""
     sign = text[p]
     if sign == _MINUS or sign == _PLUS:
         p += _ONE
-    start, mantissa, exponent = p, _NONE, 0
+    start, n_digits, after_dot = p, 0, False
+    mantissa, exponent = _NONE, 0  # of the first 19 significant digits
     while True:
         digit = np.uint64(text[p]) - _ZERO
-        if digit > _NINE:
-            break
-        mantissa = mantissa * _TEN + digit
-        p += _ONE
-    n_digits = np.int64(p - start)
-    if text[p] == _DOT:
-        p += _ONE
-        # How many digits a fraction has cannot be predicted, so up to eight are taken without a branch:
-        # bytes that are no digit get their high bit set, the lowest of them tells the number of digits,
-        # the digits are shifted to the end (zeros come before them) and added pairwise.
-        digits = words[p] ^ _EIGHT_ZEROS
-        others = ((digits + _ABOVE_NINE) | digits) & _HIGH_BITS
-        if others != _NONE:
-            n_taken = (((others & (~others + _ONE)) >> _B7) * _BYTE_NUMBERS) >> _B56
-            digits = (digits << _ONE) << (_B63 - _B8 * n_taken)
-        else:
-            n_taken = _B8
-        digits = digits * _TEN + (digits >> _B8)
-        pairs = (digits & _PAIRS) * _PAIR_WEIGHTS_1 + ((digits >> _B16) & _PAIRS) * _PAIR_WEIGHTS_2
-        mantissa = mantissa * _WHOLE_POWERS[n_taken] + (pairs >> _B32)
-        p += n_taken
-        exponent = -np.int64(n_taken)
-        if others == _NONE:
-            while True:
-                digit = np.uint64(text[p]) - _ZERO
-                if digit > _NINE:
-                    break
+        if digit <= _NINE:
+            n_digits += 1
+            if mantissa < _WHOLE_POWERS[18]:
                 mantissa = mantissa * _TEN + digit
-                p += _ONE
-                exponent -= 1
-        n_digits -= exponent
+                exponent -= np.int64(after_dot)
+            else:
+                exponent += np.int64(not after_dot)
+        elif text[p] == _DOT and not after_dot:
+            after_dot = True
+        else:
+            break
+        p += _ONE
     if n_digits == 0:
-        p, value, status = _read_word(text, start, start != p and (sign == _MINUS or sign == _PLUS))
+        p, value, status = _read_word(text, start, start != p or sign == _MINUS or sign == _PLUS)
         return p, -value if sign == _MINUS else value, status
-    if n_digits > 19:
-        mantissa, exponent = _leading_digits(text, start)
     if text[p] | 32 == ord("e"):
         p += _ONE
         exponent_sign = text[p]
@@ -165,6 +126,49 @@ def _read_number(text, words, p):  # type: ignore[no-untyped-def]
         exponent += -power if exponent_sign == _MINUS else power
     value, certain = _to_float32(mantissa, exponent)
     return p, -value if sign == _MINUS else value, _NUMBER if certain else _UNSURE
+
+
+@kernel
+def _read_number(text, words, p):  # type: ignore[no-untyped-def]
+    """(end, value, status) of the number at `p`; the value is what float32(float(text)) is.
+
+    Here the common case, a decimal of at most 15 digits; inlined, as the functions it calls rarely are not.
+    """
+    token = p
+    negative = text[p] == _MINUS
+    if negative:
+        p += _ONE
+    start, mantissa = p, _NONE
+    while True:
+        digit = np.uint64(text[p]) - _ZERO
+        if digit > _NINE:
+            break
+        mantissa = mantissa * _TEN + digit
+        p += _ONE
+    n_digits, n_decimals = p - start, _NONE
+    if text[p] == _DOT:
+        p += _ONE
+        # How many digits a fraction has cannot be predicted, so up to eight are taken without a branch:
+        # bytes that are no digit get their high bit set, the lowest of them tells the number of digits,
+        # the digits are shifted to the end (zeros come before them) and added pairwise.
+        n_taken = _B8
+        while n_taken == _B8:
+            digits = words[p] ^ _EIGHT_ZEROS
+            others = ((digits + _ABOVE_NINE) | digits) & _HIGH_BITS
+            if others != _NONE:
+                n_taken = (((others & (~others + _ONE)) >> _B7) * _BYTE_NUMBERS) >> _B56
+                digits = (digits << _ONE) << (_B63 - _B8 * n_taken)
+            digits = digits * _TEN + (digits >> _B8)
+            pairs = (digits & _PAIRS) * _PAIR_WEIGHTS_1 + ((digits >> _B16) & _PAIRS) * _PAIR_WEIGHTS_2
+            mantissa = mantissa * _WHOLE_POWERS[n_taken] + (pairs >> _B32)
+            p += n_taken
+            n_decimals += n_taken
+        n_digits += n_decimals
+    if n_digits - _ONE < np.uint64(19) and mantissa <= _EXACT and text[p] < _LETTERS:
+        # Mantissa and power are both exact doubles, so the one division rounds as the definition does.
+        value = np.float64(np.int64(mantissa)) / _POWERS[n_decimals + np.uint64(-_LOWEST)]
+        return p, np.float32(-value if negative else value), _NUMBER
+    return _read_any_number(text, token)
 
 
 @kernel
@@ -300,16 +304,15 @@ def index_lines(first, last, text, words, with_queries):  # type: ignore[no-unty
 
 
 @kernel
-def read_features(first, last, text, words, features_at, rows, undefined, fixed_width, X, hash_at):  # type: ignore[no-untyped-def]
+def read_features(first, last, text, words, features_at, rows, undefined, fixed_width, X, out_hash_at, out_unsure):  # type: ignore[no-untyped-def]
     """Read the features of lines `[first, last)` into rows of X, and note where their comments start.
 
     (place and kind of the first error; the largest feature id; where it is if X has no place for it; number
-    of undefined values; place, row and column of values that only Python can tell). Line i goes to row
-    rows[i], or i if `rows` is empty. Ids beyond X are wrong only if its width is fixed.
+    of undefined values). Line i goes to row rows[i], or i if `rows` is empty. Ids beyond X are wrong only
+    if its width is fixed. Lines with a value that only Python can tell are marked as unsure.
     """
     width = X.shape[1]
-    largest, largest_at, n_undefined, n_unsure = 0, 0, 0, 0
-    unsure = np.empty((0, 3), np.int64)
+    error_at, error, largest, largest_at, n_undefined = 0, FINE, 0, 0, 0
     seen_in = np.zeros(0, np.int64)
     for i in range(first, last):
         r = rows[i] if rows.size else i
@@ -327,10 +330,13 @@ def read_features(first, last, text, words, features_at, rows, undefined, fixed_
                     break
                 feature = min(feature * 10 + np.int64(digit), LARGEST_FEATURE_ID + 1)
                 p += _ONE
+            error_at = np.int64(token)
             if p == token or text[p] != _COLON:
-                return np.int64(token), BAD_FEATURE, largest, largest_at, 0, unsure[:0]
+                error = BAD_FEATURE
+                break
             if feature == 0:
-                return np.int64(token), ZERO_FEATURE, largest, largest_at, 0, unsure[:0]
+                error = ZERO_FEATURE
+                break
             if feature > highest:
                 if in_order:
                     for j in range(highest, min(feature - 1, width)):
@@ -344,36 +350,36 @@ def read_features(first, last, text, words, features_at, rows, undefined, fixed_
                     seen_in = np.full(width, -1, np.int64)
                 p = np.uint64(features_at[i])
                 continue
-            if not in_order and feature <= width:
-                if seen_in[feature - 1] == i:
-                    return np.int64(token), REPEATED, largest, largest_at, 0, unsure[:0]
-                seen_in[feature - 1] = i
             if feature > width:
                 if fixed_width or feature > LARGEST_FEATURE_ID:
-                    return np.int64(token), BEYOND, largest, largest_at, 0, unsure[:0]
+                    error = BEYOND
+                    break
                 if feature > largest:
-                    largest, largest_at = feature, np.int64(token)
+                    largest, largest_at = feature, error_at
+            elif not in_order:
+                if seen_in[feature - 1] == i:
+                    error = REPEATED
+                    break
+                seen_in[feature - 1] = i
             value_at = p + _ONE
             p, value, status = _read_number(text, words, value_at)
-            if status == _OTHER or not _ends_token(text, p):
-                return np.int64(value_at), BAD_VALUE, largest, largest_at, 0, unsure[:0]
+            if status == _OTHER or (text[p] != _SPACE and not _ends_token(text, p)):
+                error_at, error = np.int64(value_at), BAD_VALUE
+                break
             if feature <= width:
                 row[np.uint64(feature - 1)] = undefined if status == _UNDEFINED else value
                 n_defined += value == value
-            if status == _UNSURE:
-                if n_unsure == len(unsure):
-                    larger = np.empty((2 * n_unsure + 8, 3), np.int64)
-                    larger[:n_unsure] = unsure
-                    unsure = larger
-                unsure[n_unsure] = np.int64(value_at), r, feature - 1
-                n_unsure += 1
+                if status == _UNSURE:
+                    out_unsure[i] = True
+        if error != FINE:
+            break
         if in_order:
             for j in range(highest, width):
                 row[j] = undefined
         largest = max(largest, highest)
         n_undefined += width - n_defined
-        hash_at[i] = np.int64(p) if text[p] == _HASH else -1
-    return 0, FINE, largest, largest_at, n_undefined, unsure[:n_unsure]
+        out_hash_at[i] = np.int64(p) if text[p] == _HASH else -1
+    return error_at, error, largest, largest_at, n_undefined
 
 
 @kernel
@@ -383,16 +389,19 @@ def find_comments(first, last, text, hash_at, out):  # type: ignore[no-untyped-d
     out : (n_rows, 4); the id is the token after `docid =`, or else the first token.
     """
     for i in range(first, last):
+        out[i] = 0
         if hash_at[i] < 0:
-            out[i] = 0
             continue
-        start = _skip_blanks(text, np.uint64(hash_at[i]) + _ONE)
-        while text[start] == _RETURN and text[start + _ONE] != _NEWLINE:
-            start = _skip_blanks(text, start + _ONE)
+        start = np.uint64(hash_at[i]) + _ONE
+        while text[start] == _SPACE or text[start] == _TAB or text[start] == _RETURN:
+            start += _ONE
         end = start
         while text[end] != _NEWLINE:
             end += _ONE
-        while end > start and (text[end - _ONE] <= _SPACE and text[end - _ONE] in (_SPACE, _TAB, _RETURN)):
+        while end > start:
+            c = text[end - _ONE]
+            if c != _SPACE and c != _TAB and c != _RETURN:
+                break
             end -= _ONE
         id_start = p = start
         for letter in b"docid":
@@ -400,13 +409,13 @@ def find_comments(first, last, text, hash_at, out):  # type: ignore[no-untyped-d
                 p += _ONE
         if p - start == np.uint64(5):
             p = _skip_blanks(text, p)
-            if text[p] == ord("=") and p < end:
+            if text[p] == ord("="):
                 id_start = _skip_blanks(text, p + _ONE)
         id_end = id_start
         while id_end < end and text[id_end] != _SPACE and text[id_end] != _TAB:
             id_end += _ONE
         out[i, 0], out[i, 1] = np.int64(start), np.int64(end - start)
-        out[i, 2], out[i, 3] = np.int64(id_start), np.int64(id_end) - np.int64(id_start)
+        out[i, 2], out[i, 3] = np.int64(id_start), np.int64(id_end - id_start)
 
 
 @kernel
@@ -416,3 +425,117 @@ def copy_texts(first, last, text, starts, offsets, out):  # type: ignore[no-unty
         source, target = np.uint64(starts[i]), np.uint64(offsets[i])
         for j in range(np.uint64(offsets[i + 1] - offsets[i])):
             out[target + np.uint64(j)] = text[source + np.uint64(j)]
+
+
+@kernel
+def _write_integer(value, out, k):  # type: ignore[no-untyped-def]
+    """Append a non-negative integer; returns the new end."""
+    n_digits = 1
+    while n_digits < 20 and value >= _WHOLE_POWERS[n_digits]:
+        n_digits += 1
+    for j in range(n_digits - 1, -1, -1):
+        out[k + j] = np.uint8(_ZERO + value % _TEN)
+        value //= _TEN
+    return k + n_digits
+
+
+@kernel
+def _write_bytes(text, first, last, out, k):  # type: ignore[no-untyped-def]
+    for j in range(first, last):
+        out[k] = text[j]
+        k += 1
+    return k
+
+
+@kernel
+def _decimal(value, n_digits):  # type: ignore[no-untyped-def]
+    """(mantissa, exponent, whether it reads back as `value`) of a positive number at about so many digits."""
+    exponent = np.int64(np.floor(np.log10(np.float64(value)))) + 1 - n_digits
+    mantissa = np.uint64(np.rint(np.float64(value) / _POWERS[exponent - _LOWEST]))
+    back, certain = _to_float32(mantissa, exponent)
+    return mantissa, exponent, certain and back == value
+
+
+@kernel
+def _write_number(value, out, k):  # type: ignore[no-untyped-def]
+    """Append the shortest text that reads back as the same float32; returns the new end."""
+    if value != value:
+        return _write_bytes(b"nan", 0, 3, out, k)
+    if value < 0 or (value == 0 and 1 / value < 0):
+        out[k] = _MINUS
+        k += 1
+        value = -value
+    if np.isinf(value):
+        return _write_bytes(b"inf", 0, 3, out, k)
+    if value < 1e9 and value == np.floor(value):
+        return _write_integer(np.uint64(value), out, k)
+    # Nine digits tell any two float32 apart; a tenth covers a rounding error in making them.
+    enough, too_few = 10, 0
+    while enough - too_few > 1:
+        n_digits = (enough + too_few) // 2
+        if _decimal(value, n_digits)[2]:
+            enough = n_digits
+        else:
+            too_few = n_digits
+    mantissa, exponent, _ = _decimal(value, enough)
+    while mantissa % _TEN == _NONE:
+        mantissa //= _TEN
+        exponent += 1
+    n_digits = 1
+    while mantissa >= _WHOLE_POWERS[n_digits]:
+        n_digits += 1
+    first_power = exponent + n_digits - 1
+    if exponent < 0 and first_power >= -5:
+        one = _WHOLE_POWERS[-exponent]
+        k = _write_integer(mantissa // one, out, k)
+        # A one before the fraction keeps its leading zeros; the dot then takes its place.
+        end = _write_integer(mantissa % one + one, out, k)
+        out[k] = _DOT
+        return end
+    k = _write_integer(mantissa // _WHOLE_POWERS[n_digits - 1], out, k)
+    if n_digits > 1:
+        one = _WHOLE_POWERS[n_digits - 1]
+        end = _write_integer(mantissa % one + one, out, k)
+        out[k] = _DOT
+        k = end
+    out[k] = ord("e")
+    k += 1
+    if first_power < 0:
+        out[k] = _MINUS
+        k += 1
+    return _write_integer(np.uint64(abs(first_power)), out, k)
+
+
+@kernel
+def format_lines(first, last, rows, X, y, queries, query_text, query_ends, prefix, texts, text_ends):  # type: ignore[no-untyped-def]
+    """The bytes of lines `[first, last)`; line i is row rows[i], or i if `rows` is empty.
+
+    queries : (n_docs,) row of the query's text; text j of a column is bytes `ends[j]:ends[j + 1]`.
+    texts : comments, each written after `prefix`; there are none if `text_ends` is empty.
+    """
+    width = X.shape[1]
+    longest_query = np.max(np.diff(query_ends))
+    size = (last - first) * (64 + prefix.size + longest_query + width * 32)
+    for i in range(first, last):
+        r = rows[i] if rows.size else i
+        if text_ends.size:
+            size += text_ends[r + 1] - text_ends[r]
+    out = np.empty(size, np.uint8)
+    k = 0
+    for i in range(first, last):
+        r = rows[i] if rows.size else i
+        k = _write_number(y[r], out, k)
+        k = _write_bytes(b" qid:", 0, 5, out, k)
+        k = _write_bytes(query_text, query_ends[queries[r]], query_ends[queries[r] + 1], out, k)
+        for j in range(width):
+            out[k] = _SPACE
+            k = _write_integer(np.uint64(j + 1), out, k + 1)
+            out[k] = _COLON
+            k = _write_number(X[r, j], out, k + 1)
+        if text_ends.size and text_ends[r + 1] > text_ends[r]:
+            k = _write_bytes(b" #", 0, 2, out, k)
+            k = _write_bytes(prefix, 0, prefix.size, out, k)
+            k = _write_bytes(texts, text_ends[r], text_ends[r + 1], out, k)
+        out[k] = _NEWLINE
+        k += 1
+    return out[:k]

@@ -120,6 +120,12 @@ class Finding:
     why: str
     examples: tuple[Example, ...] = ()
 
+    @property
+    def amount(self) -> str:
+        """The count with its unit: `1 query`, `3 queries`."""
+        singular = self.unit.removesuffix("ies") + "y" if self.unit.endswith("ies") else self.unit[:-1]
+        return f"{self.count} {singular if self.count == 1 else self.unit}"
+
     def to_json(self) -> dict[str, Any]:
         """The finding as plain values."""
         return asdict(self)
@@ -127,6 +133,8 @@ class Finding:
 
 def audit(parts: Dataset | Mapping[str, Dataset]) -> list[Finding]:
     """All findings about a dataset, or about the parts (train, valid, test …) of one, the worst first.
+
+    Findings of one kind in several parts stand together.
 
     >>> data = Dataset([[1.0], [1.0], [2.0]], [0, 1, 0], [7, 7, 9])
     >>> [(finding.check, finding.count) for finding in audit(data) if finding.severity == "warning"]
@@ -146,7 +154,8 @@ def audit(parts: Dataset | Mapping[str, Dataset]) -> list[Finding]:
     for one, other in combinations(scans.values(), 2):
         findings += _overlap_findings(one, other)
     rank = {"error": 0, "warning": 1, "note": 2}
-    return sorted(findings, key=lambda finding: rank[finding.severity])
+    checks = list(dict.fromkeys(finding.check for finding in findings))
+    return sorted(findings, key=lambda finding: (rank[finding.severity], checks.index(finding.check)))
 
 
 class _Scan:
@@ -188,7 +197,11 @@ class _Scan:
         """A finding about the queries of a mask."""
         chosen = np.flatnonzero(mask)
         examples = [
-            Example(self.query(q), self.row(self.starts[q]), f"{self.lengths[q]} documents")
+            Example(
+                self.query(q),
+                self.row(self.starts[q]),
+                f"{self.lengths[q]} document{'s' if self.lengths[q] > 1 else ''}",
+            )
             for q in chosen[:N_EXAMPLES]
         ]
         return self.finding(check, severity, len(chosen), "queries", why, examples)
@@ -421,7 +434,7 @@ def _feature_findings(scans: Sequence[_Scan]) -> Iterator[Finding]:
     yield from _columns_finding(
         "constant feature",
         part,
-        [f"feature {names[j]} is {first_rows[0, j]:g} everywhere" for j in np.flatnonzero(constant)],
+        [f"feature {names[j]} is {_shown(first_rows[0, j])} everywhere" for j in np.flatnonzero(constant)],
         "it tells nothing, and cannot be scaled.",
     )
     by_query = ~constant & ~np.any([scan.facts[3] for scan in scans], axis=0)
@@ -442,6 +455,10 @@ def _feature_findings(scans: Sequence[_Scan]) -> Iterator[Finding]:
         [f"feature {names[b]} equals {names[a]}" for a, b in twins],
         "equal columns share their importance, and make linear models ambiguous.",
     )
+
+
+def _shown(value: float) -> str:
+    return "undefined" if np.isnan(value) else f"{value:g}"
 
 
 def _columns_finding(check: str, part: str, details: Sequence[str], why: str) -> Iterator[Finding]:

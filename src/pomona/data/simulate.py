@@ -7,10 +7,10 @@ retrieved for it has a topical match, a match with the site sought, an authority
 may be stuffed with keywords by a spammer.
 
 *Relevance* is what these make together, and is not linear in them: topic counts more on pages of high
-authority; the site counts as much as the query is navigational; stuffed pages are bad however well their
-words match; old pages are bad only for news queries; very short and very long pages are worse than
-middling ones. An *annotator* sees relevance with some error and gives a grade 0..4 by fixed thresholds, set
-so that about 52, 32, 13, 2 and 1 % of documents get them, as in MSLR-WEB.
+authority; to be the site sought counts the more, the more navigational the query; stuffed pages are bad
+however well their words match; old pages are bad only for news queries; very short and very long pages are
+worse than middling ones. An *annotator* sees relevance with some error and gives a grade 0..4 by fixed
+thresholds, set so that about 52, 32, 13, 2 and 1 % of documents get them, as in MSLR-WEB.
 
 *Features* are what an engine could measure, the same kinds as in MSLR-WEB: for each of five streams of text
 (body, anchor, title, url, whole document) term counts, TF-IDF, BM25 and language models, all computed from
@@ -98,30 +98,11 @@ NAMED_FEATURES = (
 
 # Where annotators change from one grade to the next, in deviations of observed relevance; measured once on
 # four million documents for shares of 52, 32, 13, 2 and 1 %.
-_THRESHOLDS = np.array([0.097, 0.961, 1.735, 2.117], np.float32)
-_RELEVANCE_MEAN, _RELEVANCE_DEVIATION = -0.709, 1.499
+_THRESHOLDS = np.array([0.109, 0.957, 1.728, 2.096], np.float32)
+_RELEVANCE_MEAN, _RELEVANCE_DEVIATION = -0.685, 1.535
 
 _QUERIES_IN_BLOCK = 64
 _SHARE_WITHOUT_ANSWER, _SHARE_SHORT, _LENGTH_SPREAD = 0.03, 0.04, 0.6
-
-
-@dataclass(frozen=True, slots=True)
-class _Queries:
-    """What is drawn once a query; each array is (n_queries,)."""
-
-    n_docs: Offsets
-    n_words: Column
-    idf: Column
-    navigational: Column
-    clarity: Column
-    popularity: Column
-    wants_news: Column
-    ease: Column
-
-    def of_documents(self, first: int, last: int) -> dict[str, Column]:
-        """The values of queries `first:last`, repeated for each of their documents."""
-        names = ("n_words", "idf", "navigational", "clarity", "popularity", "wants_news", "ease")
-        return {name: np.repeat(getattr(self, name)[first:last], self.n_docs[first:last]) for name in names}
 
 
 def simulate(
@@ -155,8 +136,8 @@ def simulate(
 
     n_blocks = -(-n_queries // _QUERIES_IN_BLOCK)
     query_seed, *block_seeds = np.random.SeedSequence(seed).spawn(1 + n_blocks)
-    queries = _draw_queries(np.random.default_rng(query_seed), n_queries, docs_per_query)
-    query_ptr = np.concatenate(([0], np.cumsum(queries.n_docs))).astype(np.int64)
+    lengths, queries = _draw_queries(np.random.default_rng(query_seed), n_queries, docs_per_query)
+    query_ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     n_docs = int(query_ptr[-1])
     X, y = np.empty((n_docs, n_features), np.float32), np.empty(n_docs, np.float32)
 
@@ -166,7 +147,8 @@ def simulate(
             last = min(first + _QUERIES_IN_BLOCK, n_queries)
             rows = slice(query_ptr[first], query_ptr[last])
             rng = np.random.default_rng(block_seeds[block])
-            _fill_block(rng, queries.of_documents(first, last), noise, X[rows], y[rows])
+            query = {name: np.repeat(of[first:last], lengths[first:last]) for name, of in queries.items()}
+            _fill_block(rng, query, noise, X[rows], y[rows])
 
     over_chunks(fill, n_blocks)
     return Dataset.from_parts(
@@ -179,24 +161,28 @@ def simulate(
     )
 
 
-def _draw_queries(rng: np.random.Generator, n: int, docs_per_query: float) -> _Queries:
+def _draw_queries(
+    rng: np.random.Generator, n: int, docs_per_query: float
+) -> tuple[Offsets, dict[str, Column]]:
+    """The number of documents of each query, and what else is drawn once a query."""
     mean = max(1.0, (docs_per_query - 3 * _SHARE_SHORT) / (1 - _SHARE_SHORT))
     lengths = rng.lognormal(np.log(mean) - _LENGTH_SPREAD**2 / 2, _LENGTH_SPREAD, n)
     lengths = np.where(rng.random(n) < _SHARE_SHORT, rng.integers(1, 6, n), lengths)
     navigational = rng.beta(0.6, 1.2, n)
-    ease = np.where(rng.random(n) < _SHARE_WITHOUT_ANSWER, -4.0, rng.normal(0, 0.5, n))
-    single = np.float32
-    return _Queries(
-        n_docs=np.maximum(1, np.rint(lengths)).astype(np.int64),
-        # Who looks for a site types few and rare words: so a model can partly tell such queries.
-        n_words=np.minimum(8, 1 + rng.poisson(3.0 * (1 - navigational))).astype(single),
-        idf=(rng.gamma(9.0, 0.5, n) + 2 * navigational).astype(single),
-        navigational=navigational.astype(single),
-        clarity=rng.lognormal(-0.1, 0.4, n).astype(single),
-        popularity=rng.lognormal(0.0, 1.5, n).astype(single),
-        wants_news=(rng.random(n) < 0.15).astype(single),
-        ease=ease.astype(single),
-    )
+    # Who looks for a site types few and rare words: so a model can partly tell such queries.
+    idf = rng.gamma(9.0, 0.5, n) + 2 * navigational
+    values = {
+        "navigational": navigational,
+        "n_words": np.minimum(8, 1 + rng.poisson(3.0 * (1 - navigational))),
+        "clarity": rng.lognormal(-0.1, 0.4, n),
+        "popularity": rng.lognormal(0.0, 1.5, n),
+        "wants_news": rng.random(n) < 0.15,
+        "ease": np.where(rng.random(n) < _SHARE_WITHOUT_ANSWER, -4.0, rng.normal(0, 0.5, n)),
+        # A word is as rare in titles as in bodies only roughly.
+        **{f"{stream}_idf": idf * rng.lognormal(0.0, 0.1, n) for stream in STREAMS},
+    }
+    n_docs = np.maximum(1, np.rint(lengths)).astype(np.int64)
+    return n_docs, {name: of.astype(np.float32) for name, of in values.items()}
 
 
 def _fill_block(
@@ -236,12 +222,12 @@ def _relevance(query: dict[str, Column], document: dict[str, Column]) -> Column:
     topic, navigational = document["topic"], query["navigational"]
     raw = (
         query["ease"]
-        + (1.6 - 1.2 * navigational) * np.tanh(0.9 * topic) * (1 + 0.5 * np.tanh(document["authority"]))
-        + 1.6 * navigational * np.maximum(document["site"], -0.5)
+        + (1.6 - 1.2 * navigational) * np.tanh(0.9 * topic) * (1 + 0.7 * np.tanh(document["authority"]))
+        + 2.8 * navigational / (1 + np.exp(4 * (0.8 - document["site"])))
         + 0.1 * document["authority"]
         - 1.6 * document["stuffed"]
         - 0.9 * query["wants_news"] * np.maximum(document["age"], 0)
-        - 0.5 * np.minimum(document["length"] ** 2, 4)
+        - 0.6 * np.minimum(document["length"] ** 2, 4)
     )
     relevance: Column = ((raw - _RELEVANCE_MEAN) / _RELEVANCE_DEVIATION).astype(np.float32)
     return relevance
@@ -262,7 +248,7 @@ def _stream_columns(
     if name == "anchor":
         length[0.5 * document["authority"] + normal() < -0.3] = 0
     filled = length > 0
-    idf = query["idf"] * np.float32(1.0 if name == "document" else 1.1)
+    idf = query[f"{name}_idf"]
     covered = np.rint(n_words / (1 + np.exp(-(match + stream.coverage)))) * filled
     some = covered > 0
     relative_length = np.minimum(length / stream.mean_length, 20)

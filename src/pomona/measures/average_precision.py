@@ -83,6 +83,7 @@ class AveragePrecision(Measure):
     Parameters
     ----------
     relevant : the smallest relevant label, or the set of relevant labels.
+    empty : the value of a query with no relevant document.
     divisor : `all` relevant documents, or `cut`: at most k of them, as LightGBM has it.
 
     >>> AveragePrecision().of_query([0, 1, 1]) == (1 / 2 + 2 / 3) / 2
@@ -92,6 +93,7 @@ class AveragePrecision(Measure):
     name: ClassVar[str] = "ap"
     aliases: ClassVar[tuple[str, ...]] = ("map", "map_cut", "average_precision")
     relevant: Relevant = 1.0
+    empty: float = 0.0
     divisor: str = "all"
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -100,7 +102,7 @@ class AveragePrecision(Measure):
         "mslr": {"relevant": (2.0, 3.0, 4.0), "k": None},
         "ranklib": {"relevant": ANY_POSITIVE, "k": None},
         "trec_eval": {},
-        "lightgbm": {"relevant": ANY_POSITIVE, "divisor": "cut"},
+        "lightgbm": {"relevant": ANY_POSITIVE, "empty": 1.0, "divisor": "cut"},
     }
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = RELEVANT_SPELLINGS
 
@@ -120,7 +122,7 @@ class AveragePrecision(Measure):
             sums = lists.each_query(
                 _expected_sum_precision, lists.codes, lists.query_ptr, lists.block_end, relevant, depth
             )
-        return np.divide(sums, n_relevant, out=np.zeros(len(sums)), where=n_relevant > 0)
+        return np.divide(sums, n_relevant, out=np.full(len(sums), self.empty), where=n_relevant > 0)
 
     def _divisor(self, n_relevant: Values) -> Values:
         return np.minimum(n_relevant, self.k) if self.divisor == "cut" and self.k else n_relevant

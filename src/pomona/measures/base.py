@@ -47,7 +47,10 @@ class Measure:
     convention: str = "definition"
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """For each tool that has this measure, the parameters by which it departs from the definition."""
+    """For each tool that has this measure, the parameters by which it departs from the definition.
+
+    `k` is special: None means that the tool ignores a cut-off, a number is its cut-off when none is given.
+    """
 
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     """Other libraries' parameter names: theirs → (ours, {their value: our value})."""
@@ -109,9 +112,8 @@ class Measure:
         }
         rules = dict(self.conventions.get(name, {}))
         changes = {**{field: default for field, default in defaults.items() if field in own}, **rules, **kept}
-        if "k" in rules:  # a tool that ignores the cut-off ignores it however it was given
-            changes["k"] = rules["k"]
-        return dataclasses.replace(self, **{**changes, "convention": name})
+        changes |= {"k": cut_off(rules, kept.get("k")), "convention": name}
+        return dataclasses.replace(self, **changes)
 
     @property
     def tie_rule(self) -> str:
@@ -136,6 +138,13 @@ class Measure:
         name = getattr(self, "name", type(self).__name__)
         arguments = f"({','.join(shown)})" if shown else ""
         return f"{prefix}{name}{arguments}{f'@{self.k}' if self.k else ''}"
+
+
+def cut_off(rules: Mapping[str, Any], k: int | None) -> int | None:
+    """The cut-off that a tool's rules make of the one asked for."""
+    if "k" not in rules:
+        return k
+    return None if rules["k"] is None else k or int(rules["k"])
 
 
 def _written(value: Any) -> str:

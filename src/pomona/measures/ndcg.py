@@ -50,7 +50,7 @@ class NDCG(PositionMeasure):
         "ranklib": {"gain": "exp2_int", "discount": "ranklib"},
         "trec_eval": {"gain": "linear_int"},
         "lightgbm": {"empty": 1.0},
-        "xgboost": {"empty": 1.0},
+        "xgboost": {"empty": 1.0, "k": 32},  # as many as its objective looks at
         "sklearn": {"gain": "linear"},
         "catboost": {"gain": "linear", "empty": 1.0},
     }

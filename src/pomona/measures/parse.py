@@ -10,7 +10,7 @@ from typing import Any
 
 from pomona import _registry
 from pomona.errors import InputError, UnknownNameError
-from pomona.measures.base import Measure
+from pomona.measures.base import Measure, cut_off
 from pomona.measures.conventions import convention_named
 
 _PATTERN = re.compile(
@@ -46,10 +46,7 @@ def measure(text: str | Measure, convention: str | None = None) -> Measure:
     name = "definition" if convention is None else convention_named(convention).name
     rules = cls.conventions.get(name, {})
     given = _arguments(cls, match["arguments"] or "", text)
-    if match["k"]:
-        given["k"] = int(match["k"])
-    if "k" in rules:  # the tool ignores a cut-off
-        given["k"] = rules["k"]
+    given["k"] = cut_off(rules, int(match["k"]) if match["k"] else given.get("k"))
     made: Measure = cls(**{**rules, **given, "convention": name})
     return made
 

@@ -1,10 +1,10 @@
 """SeznamRank (Modrý 2014, 3.3.2.9).   SR = min(1, Σ_{r≤20} w(r) · v(label_r))
 
 *Reconstructed*: Seznam.cz never published the weights. w(1..4) and v reproduce all 24 values of the
-thesis' Table 3.2; that all-4 lists are worth 1.17 fixes Σ w = 1; rows π_4 and π_5 of Table 3.5 fix the
-sums of w(5..8), w(9..12), w(13..16) up to one number and that of w(17..20), and the shape within those
-sums is our choice. Lists without any top grade do not fit Table 3.5 (the thesis says that the score
-depends on whether one is present, not how), and no such rule is applied here.
+thesis' Table 3.2; that a list of 4s is worth 1.17 makes the weights sum to 1. Rows π_4, π_5 and π_7 of Table
+3.5 fix w(17..20) = 0.004 and, with w(20) = 0.001, w(5..7) = 0.046 in sum; the shape of the rest is our choice.
+Lists without any top grade (π_2, π_6, π_8) do not fit: the thesis says that the score depends on
+whether one is present, not how, and no such rule is applied here.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from pomona.measures.lists import RankedLists
 from pomona.measures.position import PositionMeasure
 
 WEIGHTS = (
-    *(0.702, 0.134, 0.047, 0.035, 0.0210, 0.0151, 0.0105, 0.0077, 0.0058, 0.0047),
-    *(0.0039, 0.0033, 0.0018, 0.0016, 0.0014, 0.0012, 0.0011, 0.00105, 0.00095, 0.0009),
+    *(0.702, 0.134, 0.047, 0.035, 0.020, 0.015, 0.011, 0.0083, 0.006, 0.005),
+    *(0.0037, 0.003, 0.002, 0.0016, 0.0013, 0.0011, 0.001, 0.001, 0.001, 0.001),
 )
 WORTH = (0.0, 0.06, 0.33, 0.60, 1.17)
 """Of the five grades, worst to best."""

@@ -35,7 +35,7 @@ class Gains:
     ideal_dcg: Values  # (n_ideal + 1,)
 
 
-class _Level(NamedTuple):
+class Level(NamedTuple):
     """A label and its gain; `counted` unless the same label was given before with another gain."""
 
     label: int
@@ -45,20 +45,27 @@ class _Level(NamedTuple):
 
 def gains_of(ranking: Ranking, pairs: Pairs = ()) -> Gains:
     """The gains of one query: the labels themselves, or what the pairs give."""
-    if pairs:
-        levels = _sorted_levels(len(ranking.levels), pairs)
-    else:
-        levels = [_Level(label, float(label), True) for label in np.flatnonzero(ranking.levels).tolist()]
-    gain_of_label: dict[int, float] = {}
-    for level in levels:
-        gain_of_label.setdefault(level.label, level.gain)
+    levels = levels_of(ranking, pairs)
+    gain_of_label = gain_by_label(levels)
     labels, place = np.unique(ranking.labels, return_inverse=True)
     gains = np.array([gain_of_label.get(label, 0.0) for label in labels.tolist()], np.float64)[place]
     ideal = _ideal(ranking, levels)
     return Gains(gains, ideal, levels[-1].gain, _discounted(gains), _discounted(ideal))
 
 
-def _ideal(ranking: Ranking, levels: Sequence[_Level]) -> Values:
+def levels_of(ranking: Ranking, pairs: Pairs) -> Sequence[Level]:
+    """The labels with their gains, in the order in which the tool sorts them."""
+    if pairs:
+        return _sorted_levels(len(ranking.levels), pairs)
+    return [Level(label, float(label), True) for label in np.flatnonzero(ranking.levels).tolist()]
+
+
+def gain_by_label(levels: Sequence[Level]) -> dict[int, float]:
+    """The gain of each label; of a label with two gains, the one that was sorted first."""
+    return {level.label: level.gain for level in reversed(levels)}
+
+
+def _ideal(ranking: Ranking, levels: Sequence[Level]) -> Values:
     """The gains of the best list, ending before the first one that is not above 0."""
     gains: list[float] = []
     counts: list[int] = []
@@ -85,22 +92,22 @@ def _log2_table(n: int) -> Values:
 
 
 @lru_cache
-def _sorted_levels(n_levels: int, pairs: Pairs) -> list[_Level]:
+def _sorted_levels(n_levels: int, pairs: Pairs) -> list[Level]:
     """The given labels, then all others from 0 up, in the order in which the tool's sort leaves them."""
-    given: list[_Level] = []
+    given: list[Level] = []
     for label, gain in pairs:
-        given.append(_Level(label, gain, all(label != other.label for other in given)))
+        given.append(Level(label, gain, all(label != other.label for other in given)))
     named = {level.label for level in given}
-    others = [_Level(label, float(label), True) for label in range(n_levels) if label not in named]
+    others = [Level(label, float(label), True) for label in range(n_levels) if label not in named]
     return _merge_sorted([*given, *others])
 
 
-def _merge_sorted(levels: list[_Level]) -> list[_Level]:
+def _merge_sorted(levels: list[Level]) -> list[Level]:
     """The C library's merge sort: halves, and the left one wins a tie."""
     if len(levels) < 2:
         return levels
     left, right = _merge_sorted(levels[: len(levels) // 2]), _merge_sorted(levels[len(levels) // 2 :])
-    out: list[_Level] = []
+    out: list[Level] = []
     i = j = 0
     while i < len(left) and j < len(right):
         if _as_c_int(left[i].gain - right[j].gain) <= 0:

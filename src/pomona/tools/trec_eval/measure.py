@@ -14,11 +14,22 @@ from typing import Any
 import numpy as np
 
 from pomona._types import Values
-from pomona.tools.trec_eval import parameter
-from pomona.tools.trec_eval.gain import Gains, Pairs, gains_of
+from pomona.tools.trec_eval.gain import Pairs, gain_by_label, gains_of, levels_of
+from pomona.tools.trec_eval.parameter import (
+    NamedPairs,
+    Read,
+    cutoffs,
+    gains,
+    labelled_10,
+    named,
+    no_parameter,
+    numbers,
+    shares,
+)
 from pomona.tools.trec_eval.ranking import NOT_IN_POOL, UNJUDGED, Ranking
 
 Value = int | float | str
+"""What is printed: a count as it is, a number with four decimals, a text as it is."""
 
 _LEAST = 0.00001  # what a geometric mean takes for 0
 _EPSILON = 0.00001  # infAP's smoothing
@@ -181,7 +192,7 @@ def _bpref(ranking: Ranking) -> float:
     judged = ranking.labels[ranking.labels >= 0]
     above = np.cumsum(judged < ranking.level)[judged >= ranking.level]
     n_nonrel = int(ranking.levels[: ranking.level].sum())
-    # 1 where no nonrelevant document is above: also when none was judged at all (0/0).
+    # With nothing above a document it loses nothing, also where no nonrelevant document was judged.
     losses = np.minimum(above, ranking.n_rel) / max(min(n_nonrel, ranking.n_rel), 1)
     return _last_sum(1.0 - losses) / ranking.n_rel
 
@@ -220,7 +231,7 @@ def _ndcg_at_all(ranking: Ranking, cutoffs: Sequence[int]) -> list[Value]:
     gains = gains_of(ranking)
     dcg = gains.dcg[np.minimum(cutoffs, ranking.n_ret)]
     ideal = gains.ideal_dcg[np.minimum(cutoffs, len(gains.ideal))]
-    return (dcg / np.where(ideal > 0, ideal, 1.0)).tolist()
+    return list((dcg / np.where(ideal > 0, ideal, 1.0)).tolist())
 
 
 def _ndcg_rel(ranking: Ranking, pairs: Pairs) -> float:
@@ -278,24 +289,35 @@ def _bin_g(ranking: Ranking) -> float:
     return total / ranking.n_rel if ranking.n_rel_ret else 0.0
 
 
-def _rbp(ranking: Ranking, pairs: parameter.NamedPairs) -> float:
-    """Rank-biased precision of gains scaled to [0, 1]."""
-    p = parameter.persistence(pairs)
-    gains: Gains = gains_of(ranking, parameter.integer_labels(pairs))
+def _rbp(ranking: Ranking, pairs: NamedPairs) -> float:
+    """Rank-biased precision of gains scaled to [0, 1].
+
+    The tool leaves the variables for the least and the greatest gain unset; the outputs that it
+    publishes with its sources are those of 0, and so are ours.
+    """
+    p = _persistence(pairs)
+    gain_of_label = gain_by_label(levels_of(ranking, labelled_10(pairs)))
+    low, high = min(0.0, *gain_of_label.values()), max(0.0, *gain_of_label.values())
+    if low < 0 or high > 1:
+        gain_of_label = {label: (gain - low) / (high - low) for label, gain in gain_of_label.items()}
     total, weight = 0.0, 1.0
-    for gain in gains.gains.tolist():
-        total += gain * weight
+    for label in ranking.labels.tolist():
+        total += gain_of_label.get(label, 0.0) * weight
         weight *= p
     return (1.0 - p) * total
 
 
-def _rbp_residual(ranking: Ranking, pairs: parameter.NamedPairs) -> float:
-    p = parameter.persistence(pairs)
+def _rbp_residual(ranking: Ranking, pairs: NamedPairs) -> float:
+    p = _persistence(pairs)
     total, weight = 0.0, 1.0
     for label in ranking.labels.tolist():
         total += weight if label < 0 else 0.0
         weight *= p
     return weight + (1 - p) * total if (ranking.labels < 0).any() else 0.0
+
+
+def _persistence(pairs: NamedPairs) -> float:
+    return dict([("p", 0.9), *pairs])["p"]
 
 
 # --- texts --------------------------------------------------------------------------------------------
@@ -306,3 +328,134 @@ def _relstring(ranking: Ranking, lengths: Sequence[float]) -> str:
     signs = {NOT_IN_POOL: "-", UNJUDGED: "."}
     first = ranking.labels[: max(int(lengths[0]), 0)].tolist()
     return "'" + "".join(signs.get(label, str(label) if label <= 9 else ">") for label in first) + "'"
+
+
+# --- how a measure is printed -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the summary lines need: the queries they are over, and two things about the files."""
+
+    n_queries: int  # that a mean divides by
+    n_evaluated: int
+    n_rel: int | None  # the relevant documents of all judgments, with -c
+    tag: str
+
+
+Summary = Callable[[float, Scope], Value]
+
+
+def _mean(total: float, scope: Scope) -> float:
+    return total / scope.n_queries
+
+
+def _sum(total: float, scope: Scope) -> float:
+    return total
+
+
+def _geometric_mean(total: float, scope: Scope) -> float:
+    missing = scope.n_queries - scope.n_evaluated
+    return math.exp((total + missing * math.log(_LEAST)) / scope.n_queries)
+
+
+def _n_queries(total: float, scope: Scope) -> int:
+    return scope.n_queries
+
+
+def _n_relevant(total: float, scope: Scope) -> float:
+    return total if scope.n_rel is None else scope.n_rel
+
+
+def _tag(total: float, scope: Scope) -> str:
+    return scope.tag
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How a measure reads its parameters, what it gives for a query, and what the summary makes of it."""
+
+    values: Callable[[Ranking, Any], list[Value]]
+    read: Read = no_parameter
+    per_query: bool = True
+    summary: Summary | None = _mean
+    since: int = 9
+
+
+def _one(function: Callable[[Ranking], Value], **options: Any) -> Measure:
+    """A measure without parameters."""
+    return Measure(lambda ranking, _: [function(ranking)], **options)
+
+
+def _single(function: Callable[[Ranking, Any], Value], read: Read, **options: Any) -> Measure:
+    """One value, whatever the number of parameters."""
+    return Measure(lambda ranking, given: [function(ranking, given)], read, **options)
+
+
+def _each(function: Callable[[Ranking, Any], Value], read: Read, **options: Any) -> Measure:
+    """One value for each parameter."""
+    return Measure(lambda ranking, given: [function(ranking, one) for one in given], read, **options)
+
+
+def _logarithm(function: Callable[[Ranking], float]) -> Callable[[Ranking], float]:
+    """What a geometric mean adds up."""
+    return lambda ranking: math.log(max(function(ranking), _LEAST))
+
+
+_USUAL = cutoffs(5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_TWO_R = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+
+MEASURES: dict[str, Measure] = {
+    "runid": _one(lambda ranking: 0, per_query=False, summary=_tag),
+    "num_q": _one(lambda ranking: 1, per_query=False, summary=_n_queries),
+    "num_ret": _one(lambda ranking: ranking.n_ret, summary=_sum),
+    "num_rel": _one(lambda ranking: ranking.n_rel, summary=_n_relevant),
+    "num_rel_ret": _one(lambda ranking: ranking.n_rel_ret, summary=_sum),
+    "map": _one(_average_precision),
+    "gm_map": _one(_logarithm(_average_precision), per_query=False, summary=_geometric_mean),
+    "Rprec": _one(_r_precision),
+    "bpref": _one(_bpref),
+    "recip_rank": _one(_reciprocal_rank),
+    "iprec_at_recall": Measure(_precisions_at_recall, shares(*_ELEVEN)),
+    "P": _each(_precision_at, _USUAL),
+    "relstring": _single(_relstring, numbers(10.0), summary=None),
+    "recall": _each(_recall_at, _USUAL),
+    "infAP": _one(_inferred_ap),
+    "gm_bpref": _one(_logarithm(_bpref), per_query=False, summary=_geometric_mean),
+    "Rprec_mult": _each(_r_precision_times, shares(*_TWO_R)),
+    "utility": _single(_utility, numbers(1.0, -1.0, 0.0, 0.0, exactly=True)),
+    "11pt_avg": _single(_mean_precision_at_recall, numbers(*_ELEVEN)),
+    "binG": _one(_bin_g),
+    "G": _single(_g, gains),
+    "dcg": _single(_dcg, gains, since=10),
+    "ideal_dcg": _single(_ideal_dcg, gains, since=10),
+    "ndcg": _single(_ndcg, gains),
+    "ndcg_rel": _single(_ndcg_rel, gains),
+    "Rndcg": _single(_r_ndcg, gains),
+    "ndcg_cut": Measure(_ndcg_at_all, _USUAL),
+    "map_cut": _each(_average_precision_at, _USUAL),
+    "relative_P": _each(_relative_precision_at, _USUAL),
+    "success": _each(_success_at, cutoffs(1, 5, 10)),
+    "set_P": _one(_set_precision),
+    "set_relative_P": _one(_set_relative_precision),
+    "set_recall": _one(_set_recall),
+    "set_map": _one(_set_map),
+    "set_F": _single(_set_f, numbers(1.0)),
+    "num_nonrel_judged_ret": _one(_num_nonrel_judged_ret, summary=_sum),
+    "yaap": _one(_yaap),
+    "rbp": _single(_rbp, named, since=10),
+    "rbp_resid": _single(_rbp_residual, named, since=10),
+    "unj": _each(_unjudged_at, cutoffs(5, 10, 20), since=10),
+}
+"""Every measure of the tool on judgments and a run, in the order in which it prints them."""
+
+_OFFICIAL = "runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P"
+_SETS = "runid num_q num_ret num_rel num_rel_ret utility set_P set_recall set_relative_P set_map set_F"
+
+NICKNAMES: dict[str, tuple[str, ...]] = {
+    "official": tuple(_OFFICIAL.split()),
+    "set": tuple(_SETS.split()),
+    "all_trec": tuple(name for name in MEASURES if name not in {"dcg", "ideal_dcg", "yaap"}),
+}
+"""Names for several measures; `all_trec` leaves out three that the tool has only by name."""

@@ -6,7 +6,7 @@ ignored. Version 9 holds scores as float32, version 10 as float64, so version 9 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,12 +81,12 @@ def rankings(qrels: Qrels, run: Run, options: Options) -> Iterator[Evaluated]:
     in_run = {qid: query for query, qid in enumerate(run.qids)}
     levels: NDArray[np.int64] | None = None
     for query, qid in enumerate(qrels.qids):
-        missing = qid not in in_run
+        missing, shown = qid not in in_run, repr(qid.decode(errors="replace"))
         if missing and options.version == 9:
             continue
         if missing and not options.complete:
             raise InputError(
-                f"query {qid.decode(errors='replace')!r} of {qrels.file} is missing: trec_eval 10 stops here; "
+                f"query {shown} of {qrels.file} is missing, where trec_eval 10 stops: "
                 "with -c it counts as 0, and version 9 leaves it out",
                 run.file,
             )
@@ -96,8 +96,7 @@ def rankings(qrels: Qrels, run: Run, options: Options) -> Iterator[Evaluated]:
             levels = _levels(judged.values(), top)
         elif levels is None or top < -1:
             raise InputError(
-                f"query {qid.decode(errors='replace')!r} has negative judgments only, where trec_eval stops: "
-                "leave that query out",
+                f"query {shown} has negative judgments only, where trec_eval stops: leave that query out",
                 qrels.file,
             )
         # With -1 only, the tool goes on with the label counts of the query before, but nothing relevant.
@@ -116,12 +115,15 @@ def _labels(judged: dict[bytes, int], run: Run, query: int, options: Options) ->
         with np.errstate(over="ignore"):
             scores = scores.astype(np.float32)
     order = _order(documents, scores)[: options.max_docs]
-    if len(set(documents)) != len(documents):
+    row_of = dict(zip(documents, range(len(documents)), strict=True))
+    if len(row_of) != len(documents):
         rows = order.tolist()
         run.refuse_repeated(query, [documents[row] for row in rows], rows)
-    labels = np.array([judged.get(document, NOT_IN_POOL) for document in documents], np.int64)
-    in_pool_unjudged = [row for row, document in enumerate(documents) if judged.get(document, 0) < 0]
-    labels[in_pool_unjudged] = UNJUDGED
+        row_of = {documents[row]: row for row in rows}
+    labels = np.full(len(documents), NOT_IN_POOL, np.int64)
+    for document, label in judged.items():
+        if (place := row_of.get(document)) is not None:
+            labels[place] = label if label >= 0 else UNJUDGED
     return labels[order]
 
 
@@ -135,7 +137,9 @@ def _order(documents: Sequence[bytes], scores: NDArray[np.floating]) -> NDArray[
     return order
 
 
-def _levels(labels: Sequence[int], top: int) -> NDArray[np.int64]:
+def _levels(labels: Iterable[int], top: int) -> NDArray[np.int64]:
     if top > _GREATEST_LABEL:
-        raise PomonaError(f"found the judgment {top}, expected at most {_GREATEST_LABEL}: renumber the grades")
+        raise PomonaError(
+            f"found the judgment {top}, expected at most {_GREATEST_LABEL}: renumber the grades"
+        )
     return np.bincount([label for label in labels if label >= 0], minlength=top + 1)

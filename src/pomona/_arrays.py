@@ -1,0 +1,173 @@
+"""A file of named arrays and a JSON header: written whole or not at all, checked when read, mappable.
+
+Layout: magic and version (8 bytes) · length of the description (8) · its checksum (4) · description (JSON) ·
+the arrays, each at a multiple of 64 bytes. The description holds the kind of file, the caller's header and
+the name, type, shape, place and checksum of every array. Nothing is pickled: reading a file never runs code.
+
+Checking reads every byte. A mapped file is therefore trusted without it as long as nobody touched it: its
+time of change is set to the one written in the description, and any later write moves it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import mmap
+import os
+import secrets
+import stat
+import struct
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona.errors import InputError
+
+_MAGIC = b"POMONA\x00\x01"
+_HEAD = struct.Struct("<8sQI")
+_ALIGNMENT = 64
+_KINDS = frozenset("biufU")
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, modified_ns: int | None = None) -> Iterator[BinaryIO]:
+    """Write a file that appears under its name complete, or not at all if anything fails.
+
+    The bytes go to a file beside it, reach the disk, and only then is that file renamed.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+        raise InputError("cannot be written: it is not a regular file", path)
+    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
+    try:
+        with beside.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if modified_ns is not None:
+            os.utime(beside, ns=(modified_ns, modified_ns))
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def write_arrays(
+    path: Path, kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write `arrays` and `header` (anything JSON can hold) as a file of this `kind`."""
+    # Whole even seconds: every file system can store them.
+    modified_ns = int(time.time()) // 2 * 2 * 10**9
+    contiguous = {name: _little_endian(name, array) for name, array in arrays.items()}
+    entries, offset = [], 0
+    for name, array in contiguous.items():
+        offset = _aligned(offset)
+        entries.append(
+            {
+                "name": name,
+                "dtype": array.dtype.str,
+                "shape": list(array.shape),
+                "offset": offset,
+                "checksum": zlib.crc32(_bytes_of(array)),
+            }
+        )
+        offset += array.nbytes
+    description = json.dumps(
+        {"kind": kind, "header": header, "arrays": entries, "modified_ns": modified_ns, "size": offset}
+    ).encode()
+    with whole_file(path, modified_ns) as file:
+        file.write(_HEAD.pack(_MAGIC, len(description), zlib.crc32(description)))
+        file.write(description)
+        start = _aligned(file.tell())
+        for entry, array in zip(entries, contiguous.values(), strict=True):
+            file.write(bytes(start + entry["offset"] - file.tell()))
+            file.write(_bytes_of(array))
+
+
+def read_arrays(path: Path, kind: str, *, mapped: bool = False) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a file of this `kind`; anything else is refused.
+
+    mapped : leave the arrays on disk, read when they are looked at; what is written to them stays private.
+    """
+    try:
+        with path.open("rb") as file:
+            size, modified_ns = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_mtime_ns
+            if size < _HEAD.size:
+                raise InputError(f"found {size} bytes, expected a file of Pomona's", path)
+            if mapped:
+                content: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            else:
+                content = bytearray(size)
+                if file.readinto(content) != size:
+                    raise InputError("became shorter while it was being read", path)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path) from None
+    try:
+        description, start = _description(content, size)
+        if description["kind"] != kind:
+            raise InputError(f"found a file of {description['kind']!r}, expected {kind!r}", path)
+        trusted = mapped and description["modified_ns"] == modified_ns
+        arrays = {
+            entry["name"]: _array(content, start, size, entry, checked=not trusted)
+            for entry in description["arrays"]
+        }
+        return dict(description["header"]), arrays
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"is damaged or not a file of Pomona's ({error})", path) from None
+
+
+def _description(content: Any, size: int) -> tuple[dict[str, Any], int]:
+    magic, length, checksum = _HEAD.unpack(content[: _HEAD.size])
+    if magic[:6] != _MAGIC[:6]:
+        raise ValueError(f"it starts with {bytes(magic)!r}")
+    if magic != _MAGIC:
+        raise ValueError(f"version {magic[7]} of the format, this Pomona reads {_MAGIC[7]}")
+    if length > size - _HEAD.size:
+        raise ValueError("it is cut short")
+    text = content[_HEAD.size : _HEAD.size + length]
+    if zlib.crc32(text) != checksum:
+        raise ValueError("the checksum of its description differs")
+    description = json.loads(bytes(text))
+    start = _aligned(_HEAD.size + length)
+    # The last array may be empty, and then the file ends before its aligned place.
+    if max(start + description["size"], 0) != size and description["size"] > 0:
+        raise ValueError(f"{size} bytes instead of {start + description['size']}")
+    return description, start
+
+
+def _array(content: Any, start: int, size: int, entry: Mapping[str, Any], checked: bool) -> NDArray[Any]:
+    dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
+    if dtype.kind not in _KINDS or not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError(f"array {entry['name']!r} of type {dtype} and shape {shape}")
+    count, offset = math.prod(shape), start + entry["offset"]
+    if count == 0:
+        return np.empty(shape, dtype)
+    if entry["offset"] < 0 or offset + count * dtype.itemsize > size:
+        raise ValueError(f"array {entry['name']!r} lies outside the file")
+    array: NDArray[Any] = np.frombuffer(content, dtype, count, offset)
+    if checked and zlib.crc32(_bytes_of(array)) != entry["checksum"]:
+        raise ValueError(f"the checksum of array {entry['name']!r} differs")
+    return array.reshape(shape)
+
+
+def _little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.kind not in _KINDS:
+        raise InputError(f"array {name!r} of type {array.dtype} cannot be stored")
+    return np.asarray(array, array.dtype.newbyteorder("<"), order="C")
+
+
+def _bytes_of(array: NDArray[Any]) -> memoryview | bytes:
+    """Its memory, without a copy."""
+    return memoryview(array.reshape(-1).view(np.uint8)) if array.size else b""
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // _ALIGNMENT) * _ALIGNMENT

@@ -1,0 +1,202 @@
+"""Files read to the last byte and written as a whole, compressed or not.
+
+Reading goes by the first bytes of a file, so that a wrong suffix does no harm; writing goes by the suffix.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import stat
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from pomona._arrays import whole_file
+from pomona._jit import over_chunks
+from pomona.errors import InputError, MissingDataError, PomonaError
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_SIGNATURES = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
+_OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_PIECE = 1 << 20
+# Zstandard makes up to 32 kB of a byte, and all that comes of one piece is made at once.
+_ZSTANDARD_PIECE = 1 << 13
+
+
+def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], list[int]]:
+    """All files end to end, each followed by a newline and the last by `padding` of them; and their starts.
+
+    A byte order mark is left out. The files are read, not mapped: a mapped file that another process
+    cuts short kills this one.
+    """
+    if all(_is_plain(path) for path in paths):
+        return _read_plain(paths, padding)
+    room = available_memory()
+    text = bytearray()
+    starts = []
+    for path in paths:
+        starts.append(len(text))
+        for piece in _pieces(path):
+            text += piece
+            if len(text) > room:
+                raise InputError(f"holds more than the {_in_gigabytes(room)} of memory available", path)
+        if text.startswith(_BYTE_ORDER_MARK, starts[-1]):
+            del text[starts[-1] : starts[-1] + len(_BYTE_ORDER_MARK)]
+        text += b"\n"
+    text += b"\n" * (padding - 1)
+    return _read_only(np.frombuffer(text, np.uint8)), starts
+
+
+@contextlib.contextmanager
+def open_to_write(path: Path) -> Iterator[IO[bytes]]:
+    """A stream of bytes to `path`, compressed as its suffix says; the file appears when all is written."""
+    try:
+        with whole_file(path) as file, _compressor(file, path.suffix.lower()) as stream:
+            yield stream
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", path) from None
+
+
+def available_memory() -> int:
+    """How many bytes can be used before the machine, or the container, runs out of memory."""
+    room = [sys.maxsize]
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        room += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    with contextlib.suppress(OSError, ValueError):  # "max" when there is no limit
+        room.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(room)
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether this is a file without compression (and not a pipe, which cannot be read from two places)."""
+    with _readable(path):
+        mode = path.stat().st_mode
+        if stat.S_ISFIFO(mode):
+            return False
+        if not stat.S_ISREG(mode):
+            what = "a directory" if stat.S_ISDIR(mode) else "a device or socket"
+            raise InputError(f"found {what}, expected a file", path)
+        with path.open("rb") as file:
+            return _compression(file.read(8), path) is None
+
+
+def _compression(start: bytes, path: Path) -> str | None:
+    for suffix, signature in _SIGNATURES.items():
+        if start.startswith(signature):
+            return suffix
+    # A compressed file that has lost its start is for its decompressor to refuse.
+    return path.suffix.lower() if start and path.suffix.lower() in _SIGNATURES else None
+
+
+def _read_plain(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], list[int]]:
+    states = [_state(path) for path in paths]
+    marks = [_byte_order_mark(path) for path in paths]
+    sizes = [state[0] - mark for state, mark in zip(states, marks, strict=True)]
+    total = sum(sizes) + len(paths) + padding - 1
+    if total > available_memory():
+        raise InputError(f"holds {_in_gigabytes(total)}, more than the memory available", paths[0])
+    text = np.empty(total, np.uint8)
+    starts, start = [], 0
+    for path, mark, size, state in zip(paths, marks, sizes, states, strict=True):
+        starts.append(start)
+        over_chunks(_read_part, size, path, mark, memoryview(text)[start : start + size], smallest=_PIECE)
+        if _state(path) != state:
+            raise InputError("was changed while it was being read", path)
+        text[start + size] = ord("\n")
+        start += size + 1
+    text[start - 1 :] = ord("\n")
+    return _read_only(text), starts
+
+
+def _read_part(first: int, last: int, path: Path, skip: int, out: memoryview) -> None:
+    with _readable(path), path.open("rb", buffering=0) as file:
+        file.seek(first + skip)
+        while first < last:
+            n_read = file.readinto(out[first : min(last, first + 16 * _PIECE)])
+            if not n_read:
+                raise InputError("became shorter while it was being read", path)
+            first += n_read
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    with _readable(path):
+        status = path.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _byte_order_mark(path: Path) -> int:
+    with _readable(path), path.open("rb") as file:
+        return len(_BYTE_ORDER_MARK) if file.read(3) == _BYTE_ORDER_MARK else 0
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with _readable(path), path.open("rb") as file:
+        compression = _compression(file.peek(8)[:8], path)
+        if compression == ".zst":
+            yield from _zstandard_pieces(file)
+            return
+        stream: Any = file if compression is None else _OPENERS[compression](file)
+        while piece := stream.read(_PIECE):
+            yield piece
+
+
+def _zstandard_pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Frame after frame, because the package's own reader takes a file that is cut short for a whole one."""
+    decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)
+    frame = None
+    while piece := file.read(_ZSTANDARD_PIECE):
+        while piece:
+            frame = frame or decompressor.decompressobj()
+            yield frame.decompress(piece)
+            piece = frame.unused_data if frame.eof else b""
+            frame = None if frame.eof else frame
+    if frame is not None:
+        raise EOFError("the last frame is cut short")
+
+
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Whatever goes wrong while reading becomes one clear error."""
+    try:
+        yield
+    except PomonaError:
+        raise
+    except FileNotFoundError:
+        raise MissingDataError(f"{path}: no such file") from None
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path) from None
+
+
+def _compressor(file: BinaryIO, suffix: str) -> contextlib.AbstractContextManager[IO[bytes]]:
+    if suffix == ".gz":
+        # Without a name and a time in it, the same data give the same file.
+        return gzip.GzipFile("", "wb", 6, file, mtime=0)  # type: ignore[return-value]
+    if suffix == ".bz2":
+        return bz2.open(file, "wb")
+    if suffix == ".xz":
+        return lzma.open(file, "wb")
+    if suffix == ".zst":
+        writer: contextlib.AbstractContextManager[IO[bytes]] = zstandard.ZstdCompressor(
+            level=6, write_checksum=True
+        ).stream_writer(file, closefd=False)
+        return writer
+    return contextlib.nullcontext(file)
+
+
+def _in_gigabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:.1f} GB"
+
+
+def _read_only(text: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    text.flags.writeable = False
+    return text

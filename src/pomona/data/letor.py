@@ -1,0 +1,426 @@
+"""The LETOR text format: `label qid:Q 1:v 2:v … #comment`, one document a line.
+
+Two passes over the bytes. The first finds the lines and reads their heads, which tells how many documents
+there are and the row of each once its query is gathered; the second reads the features of every line
+straight into that row. Both run in threads on ranges, and neither copies a value.
+
+What we do differently from other readers: values are exactly numpy.float32(float(text)); queries may be
+scattered and features in any order; and whatever is not in the format is refused with its place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import n_threads, over_chunks
+from pomona._types import Features, Labels, Offsets
+from pomona.data import _letor_kernels as kernels
+from pomona.data import store
+from pomona.data.compression import available_memory, open_to_write, read_files
+from pomona.data.dataset import Dataset, gather
+from pomona.data.text import TextColumn
+from pomona.errors import InputError
+
+Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+
+# Small enough for Ctrl-C to be heard between two pieces, large enough to forget the cost of a call.
+_BYTES_A_PIECE = 1 << 20
+_LINES_A_PIECE = 2048
+
+
+def read_letor(
+    paths: Paths,
+    *,
+    n_features: int | None = None,
+    undefined: float = 0.0,
+    query_file: Paths | None = None,
+    cache: bool = False,
+) -> Dataset:
+    """Read one or many files, plain or compressed (.gz, .bz2, .xz, .zst), as one dataset.
+
+    Documents of a query are gathered wherever they stand; queries come in the order in which they first
+    appear. `data.n_undefined` is the number of features that are missing, NaN or the token NULL.
+
+    Parameters
+    ----------
+    paths : a file, or files that are read one after the other.
+    n_features : columns of `X`; the largest feature id of the files when left out.
+    undefined : the value of features that are missing or NULL; may be NaN.
+    query_file : for lines without `qid:`, a file with the number of rows of each query (one for each of
+        `paths`), as LightGBM has it; queries are then numbered from 1.
+    cache : keep a binary copy, and map it instead of reading the text as long as that does not change.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "train.txt")
+    ...     _ = path.write_text("2 qid:7 1:0.5 3:1e-3 # d1\\n0 qid:5 2:4\\n1 qid:7 2:8 # d2\\n")
+    ...     data = read_letor(path, undefined=float("nan"))
+    >>> data.qids.tolist(), data.query_ptr.tolist(), data.y.tolist(), list(data.doc_ids)
+    ([7, 5], [0, 2, 3], [2.0, 1.0, 0.0], ['d1', 'd2', ''])
+    >>> data.X[1].tolist(), data.n_undefined
+    ([nan, 8.0, nan], 5)
+    """
+    files = _as_paths(paths)
+    query_files = None if query_file is None else _as_paths(query_file)
+    if not files:
+        raise InputError("found no file to read")
+    if query_files is not None and len(query_files) != len(files):
+        raise InputError(f"found {len(query_files)} query files for {len(files)} files")
+    if n_features is not None and not 1 <= n_features <= kernels.LARGEST_FEATURE_ID:
+        raise InputError(f"n_features must be in 1..{kernels.LARGEST_FEATURE_ID}, found {n_features}")
+
+    def parse() -> Dataset:
+        return _parse(files, n_features, np.float32(undefined), query_files)
+
+    if not cache:
+        return parse()
+    return store.kept([*files, *(query_files or ())], [n_features, float(undefined), len(files)], parse)
+
+
+def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
+    """Write a file that `read_letor` reads back to the same arrays, compressed as the suffix says.
+
+    Lines stand in the order in which the documents came. Every number has the shortest text that reads back
+    as the same float32. Comments are written as they were read, or else `#docid = …` from the document
+    ids. String query ids that all look like integers come back as integers.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_letor(Dataset([[0.1, 3], [np.nan, -1e-7]], [1, 0], ["a", "b"]), Path(folder, "a.txt"))
+    ...     print(Path(folder, "a.txt").read_text(), end="")
+    1 qid:a 1:0.1 2:3
+    0 qid:b 1:nan 2:-1e-7
+    """
+    if not np.isfinite(data.y).all():
+        raise InputError("cannot be written: a label is not finite", path)
+    queries = TextColumn.of(str(query) for query in data.qids.tolist())
+    _check_tokens(queries, "query id", path)
+    if any(not 0 < length <= kernels.LONGEST_QUERY_ID for length in np.diff(queries.offsets).tolist()):
+        raise InputError(f"a query id is empty or longer than {kernels.LONGEST_QUERY_ID} bytes", path)
+    texts, prefix = data.comments, b""
+    if texts is None and data.doc_ids is not None:
+        texts, prefix = data.doc_ids, b"docid = "
+        _check_tokens(texts, "document id", path)
+    elif texts is not None and (texts.buffer == ord("\n")).any():
+        raise InputError("cannot be written: a comment holds a newline", path)
+    no_texts = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64))
+    texts = no_texts if texts is None else texts
+    order = np.empty(0, np.int64) if data.input_order is None else np.argsort(data.input_order)
+    arguments = (
+        order,
+        data.X,
+        data.y,
+        np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr)),
+        queries.buffer,
+        queries.offsets,
+        np.frombuffer(prefix, np.uint8),
+        texts.buffer,
+        texts.offsets,
+    )
+    frozen = [_read_only(argument) for argument in arguments]
+    a_piece = max(1, _BYTES_A_PIECE // (12 * data.n_features + 64))
+    a_round = a_piece * n_threads() * 8
+    with open_to_write(Path(path)) as stream:
+        for start in range(0, data.n_docs, a_round):
+
+            def lines(first: int, last: int, start: int = start) -> NDArray[np.uint8]:
+                formatted: NDArray[np.uint8] = kernels.format_lines(start + first, start + last, *frozen)
+                return formatted
+
+            for part in over_chunks(lines, min(a_round, data.n_docs - start), smallest=a_piece):
+                stream.write(memoryview(part))
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The bytes of all files end to end, and the way from a position in them back to a place in a file."""
+
+    files: Sequence[Path]
+    starts: Sequence[int]
+    text: NDArray[np.uint8]
+    words: NDArray[np.uint64]
+
+    @classmethod
+    def read(cls, files: Sequence[Path]) -> _Source:
+        text, starts = read_files(files, kernels.PADDING)
+        words: NDArray[np.uint64] = np.ndarray((text.size - 7,), np.uint64, text, strides=(1,))
+        return cls(files, starts, text, words)
+
+    def token(self, at: int) -> bytes:
+        """The token at a position, without its end."""
+        end = at
+        while self.text[end] not in b" \t\n#":
+            end += 1
+        return bytes(self.text[at:end]).removesuffix(b"\r")
+
+    def refuse(self, at: int, expected: str) -> InputError:
+        """The error to raise for what stands at `at`; columns count characters, as editors do."""
+        file = int(np.searchsorted(self.starts, at, side="right")) - 1
+        before = bytes(self.text[self.starts[file] : at])
+        line_start = before.rfind(b"\n") + 1
+        found = self.token(at).decode(errors="replace")
+        shown = repr(found if len(found) <= 40 else found[:39] + "…") if found else "the end of the line"
+        if not found and self.text[at] == ord("#"):
+            shown = "a comment"
+        return InputError(
+            f"found {shown}, expected {expected}",
+            self.files[file],
+            before.count(b"\n") + 1,
+            len(before[line_start:].decode(errors="replace")) + 1,
+        )
+
+
+@dataclass(frozen=True)
+class _Heads:
+    """What the first pass finds: one entry a document, up to the first line whose head is wrong."""
+
+    labels: Labels
+    queries: NDArray[np.int64]
+    queries_at: Offsets
+    features_at: Offsets
+    all_integers: bool
+    width: int
+    error: InputError | None
+
+
+def _parse(
+    files: Sequence[Path], n_features: int | None, undefined: np.float32, query_files: Sequence[Path] | None
+) -> Dataset:
+    source = _Source.read(files)
+    heads = _read_heads(source, with_queries=query_files is None)
+    n_docs = len(heads.labels)
+    if n_docs == 0 and heads.error is None:
+        raise InputError("found no document", files[0] if len(files) == 1 else None)
+    if query_files is None:
+        order, query_ptr, qids = _gather(source, heads)
+    else:
+        order, query_ptr, qids = None, *_queries_by_size(query_files, source, heads)
+    rows = np.empty(0, np.int64)
+    if order is not None:
+        rows = np.empty(n_docs, np.int64)
+        rows[order] = np.arange(n_docs)
+    hash_at = np.empty(n_docs, np.int64)
+    X, n_undefined = _read_features(source, heads, rows, n_features, undefined, hash_at)
+    if heads.error is not None:  # only now, because an earlier line may have a wrong feature
+        raise heads.error
+    comments, doc_ids = _read_comments(source, hash_at if order is None else hash_at[order])
+    data = Dataset.from_parts(
+        X,
+        heads.labels if order is None else heads.labels[order],
+        query_ptr,
+        qids,
+        doc_ids=doc_ids,
+        comments=comments,
+        input_order=order,
+    )
+    data.n_undefined = n_undefined  # type: ignore[attr-defined]
+    return data
+
+
+def _read_heads(source: _Source, with_queries: bool) -> _Heads:
+    n_bytes = source.text.size - kernels.PADDING + 1
+    parts = _over_pieces(
+        kernels.index_lines, n_bytes, _BYTES_A_PIECE, source.text, source.words, with_queries
+    )
+    error = None
+    for i, (*_, error_at, code) in enumerate(parts):
+        if code != kernels.FINE:
+            error, parts = _head_error(source, error_at, code), parts[: i + 1]
+            break
+    labels, queries, queries_at, features_at = (
+        np.concatenate([part[field] for part in parts]) for field in range(4)
+    )
+    for i in np.flatnonzero(np.isnan(labels)).tolist():
+        line_start = features_at[i]
+        while line_start > 0 and source.text[line_start - 1] != ord("\n"):
+            line_start -= 1
+        line = bytes(source.text[line_start : features_at[i]])
+        at = line_start + len(line) - len(line.lstrip(b" \t"))
+        labels[i] = _exact_value(source.token(at))
+        if not np.isfinite(labels[i]):
+            error = _head_error(source, at, kernels.BAD_LABEL)
+            labels, queries, queries_at, features_at = (
+                field[:i] for field in (labels, queries, queries_at, features_at)
+            )
+            break
+    all_integers, width = all(part[4] for part in parts), max(part[5] for part in parts)
+    return _Heads(labels, queries, queries_at, features_at, all_integers, width, error)
+
+
+def _head_error(source: _Source, at: int, code: int) -> InputError:
+    if code == kernels.BAD_LABEL:
+        return source.refuse(at, "a label: a finite number")
+    if code == kernels.BAD_QUERY:
+        return source.refuse(at, f"a query id of 1 to {kernels.LONGEST_QUERY_ID} bytes without control characters")
+    path = source.files[int(np.searchsorted(source.starts, at, side="right")) - 1]
+    return source.refuse(
+        at,
+        "qid: and the query id (if another file holds the number of rows of each query, "
+        f"as LightGBM has it, read with query_file={path.stem + '.query'!r})",
+    )
+
+
+def _gather(source: _Source, heads: _Heads) -> tuple[Offsets | None, Offsets, NDArray[Any]]:
+    if heads.all_integers:
+        return gather(heads.queries)
+    numbers: dict[bytes, int] = {}
+    text = source.text
+    ends = heads.features_at.tolist()
+    tokens = (bytes(text[a:b]) for a, b in zip(heads.queries_at.tolist(), ends, strict=True))
+    queries = np.fromiter((numbers.setdefault(token, len(numbers)) for token in tokens), np.int64, len(ends))
+    names = []
+    for token, number in numbers.items():
+        try:
+            names.append(token.decode())
+        except UnicodeDecodeError:
+            at = int(heads.queries_at[int(np.argmax(queries == number))])
+            raise source.refuse(at, "a query id in UTF-8") from None
+    order, query_ptr, numbers_in_order = gather(queries)
+    return order, query_ptr, np.array(names)[numbers_in_order]
+
+
+def _queries_by_size(
+    query_files: Sequence[Path], source: _Source, heads: _Heads
+) -> tuple[Offsets, NDArray[np.int64]]:
+    n_rows = np.diff(np.searchsorted(heads.features_at, [*source.starts, source.text.size]))
+    sizes: list[int] = []
+    for query_file, path, n in zip(query_files, source.files, n_rows.tolist(), strict=True):
+        text, _ = read_files([query_file], padding=1)
+        before = len(sizes)
+        for number, line in enumerate(bytes(text).split(b"\n"), 1):
+            token = line.strip(b" \t\r")
+            if not token:
+                continue
+            if not token.isdigit() or len(token) > 18 or int(token) == 0:
+                shown = token[:40].decode(errors="replace")
+                raise InputError(f"found {shown!r}, expected the rows of a query", query_file, number, 1)
+            sizes.append(int(token))
+        total = sum(sizes[before:])
+        if total != n and heads.error is None:
+            raise InputError(f"its queries have {total} rows, but {path} has {n}", query_file)
+    query_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return query_ptr, np.arange(1, len(sizes) + 1)
+
+
+def _read_features(
+    source: _Source,
+    heads: _Heads,
+    rows: Offsets,
+    n_features: int | None,
+    undefined: np.float32,
+    hash_at: Offsets,
+) -> tuple[Features, int]:
+    n_docs = len(heads.labels)
+    room = available_memory()
+    width = heads.width if n_features is None else n_features
+    if _memory_of(n_docs, width) > room:
+        if n_features is not None:
+            raise InputError(f"{n_docs} documents × {n_features} features do not fit the memory available")
+        width = 0  # the guess may come out of a comment: look before allocating
+    while True:
+        X = np.empty((n_docs, width), np.float32)
+        parts = _over_pieces(
+            kernels.read_features,
+            n_docs,
+            _LINES_A_PIECE,
+            source.text,
+            source.words,
+            heads.features_at,
+            rows,
+            undefined,
+            n_features is not None,
+            X,
+            hash_at,
+        )
+        error = next(((part[0], part[1]) for part in parts if part[1] != kernels.FINE), None)
+        largest, largest_at = max(((part[2], -part[3]) for part in parts), default=(0, 0))
+        if n_features is not None or largest <= width:
+            break
+        if _memory_of(n_docs, largest) > room:
+            if error is None or -largest_at < error[0]:
+                raise source.refuse(
+                    -largest_at, f"feature ids that let {n_docs} documents fit the memory available"
+                )
+            break
+        width = largest
+    if error is not None:
+        raise _feature_error(source, *error, width)
+    if n_features is None and largest < width:
+        X = np.ascontiguousarray(X[:, :largest])
+    for at, row, column in (place for part in parts for place in part[5].tolist()):
+        X[row, column] = _exact_value(source.token(at))
+    n_undefined = sum(part[4] for part in parts) - n_docs * (width - X.shape[1])
+    return X, n_undefined
+
+
+def _feature_error(source: _Source, at: int, code: int, width: int) -> InputError:
+    expected = {
+        kernels.BAD_FEATURE: "feature:value",
+        kernels.ZERO_FEATURE: "feature ids from 1",
+        kernels.BAD_VALUE: "a number, nan, inf or NULL",
+        kernels.REPEATED: "each feature once a line",
+        kernels.BEYOND: f"feature ids up to {min(width, kernels.LARGEST_FEATURE_ID)}",
+    }
+    return source.refuse(at, expected[code])
+
+
+def _memory_of(n_docs: int, width: int) -> int:
+    return n_docs * width * 4
+
+
+def _read_comments(source: _Source, hash_at: Offsets) -> tuple[TextColumn | None, TextColumn | None]:
+    """The comments and the document ids in them; None for those that no line has."""
+    if (hash_at < 0).all():
+        return None, None
+    bounds = np.empty((len(hash_at), 4), np.int64)
+    _over_pieces(kernels.find_comments, len(hash_at), _LINES_A_PIECE, source.text, hash_at, bounds)
+    return _column(source, bounds[:, 0], bounds[:, 1]), _column(source, bounds[:, 2], bounds[:, 3])
+
+
+def _column(source: _Source, starts: Offsets, lengths: Offsets) -> TextColumn | None:
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    if offsets[-1] == 0:
+        return None
+    out = np.empty(offsets[-1], np.uint8)
+    _over_pieces(kernels.copy_texts, len(starts), _LINES_A_PIECE, source.text, starts, offsets, out)
+    return TextColumn(out, offsets)
+
+
+def _over_pieces(kernel: Callable[..., Any], n_items: int, size: int, *arguments: Any) -> list[Any]:
+    """What the kernel returns for pieces of at most `size` items, in order; ranges of pieces run in threads."""
+
+    def run(first: int, last: int) -> list[Any]:
+        return [kernel(a, min(a + size, last), *arguments) for a in range(first, last, size)]
+
+    return [result for results in over_chunks(run, n_items, smallest=size) for result in results]
+
+
+def _exact_value(token: bytes) -> np.float32:
+    with np.errstate(over="ignore"):
+        return np.float32(float(token))
+
+
+def _as_paths(paths: Paths) -> list[Path]:
+    return [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(path) for path in paths]
+
+
+def _check_tokens(texts: TextColumn, what: str, path: object) -> None:
+    """Refuse texts that would not be one token of a line."""
+    wrong = (texts.buffer <= ord(" ")) | (texts.buffer == ord("#"))
+    if wrong.any():
+        row = int(np.searchsorted(texts.offsets, np.flatnonzero(wrong)[0], side="right")) - 1
+        raise InputError(f"{what} {texts[row]!r} cannot be written: it holds a blank or '#'", path)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view of one type whatever the array is, so that the kernel compiles once."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

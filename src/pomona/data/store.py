@@ -1,0 +1,116 @@
+"""The binary copy of text files that `cache=True` keeps: mapped instead of parsed while the text is the same.
+
+A copy is named by the paths and the parameters, and holds for each source its size, its times of change and
+a digest of sampled blocks. It may vanish, be damaged or be impossible to write: then the text is parsed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from pomona._arrays import read_arrays, write_arrays
+from pomona._cache import cache_directory
+from pomona.data.dataset import Dataset
+from pomona.data.text import TextColumn
+from pomona.errors import PomonaError
+
+_KIND = "letor 1"  # changes whenever the reader would make other arrays of the same text
+_N_BLOCKS, _BLOCK = 16, 4096
+_KEPT_DAYS = 30
+
+
+def kept(sources: Sequence[Path], parameters: Sequence[Any], parse: Callable[[], Dataset]) -> Dataset:
+    """The dataset that `parse` would make of the sources: from the copy if there is one, else parsed and kept."""
+    try:
+        before = _fingerprint(sources)
+    except OSError:  # a pipe, or no file at all: parsing will say
+        return parse()
+    copy = _place(sources, parameters)
+    with contextlib.suppress(PomonaError, KeyError, ValueError):
+        header, arrays = read_arrays(copy, _KIND, mapped=True)
+        if header["sources"] == before:
+            return _dataset(header, arrays)
+    data = parse()
+    try:
+        if _fingerprint(sources) == before:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            write_arrays(copy, _KIND, {"sources": before, "n_undefined": data.n_undefined}, _arrays(data))  # type: ignore[attr-defined]
+            _forget_old(copy.parent)
+    except (OSError, PomonaError) as error:
+        warnings.warn(f"no copy of {sources[0]} is kept: {error}", RuntimeWarning, stacklevel=3)
+    return data
+
+
+def _place(sources: Sequence[Path], parameters: Sequence[Any]) -> Path:
+    name = json.dumps([[str(path.absolute()) for path in sources], repr(parameters)])
+    digest = hashlib.blake2b(name.encode(errors="surrogateescape"), digest_size=16).hexdigest()
+    return cache_directory() / "letor" / f"{digest}.pomona"
+
+
+def _fingerprint(sources: Sequence[Path]) -> list[list[Any]]:
+    return [_fingerprint_of(path) for path in sources]
+
+
+def _fingerprint_of(path: Path) -> list[Any]:
+    """What changes when a file does; the blocks are for file systems with coarse times."""
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    digest = hashlib.blake2b(digest_size=16)
+    with path.open("rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        last = max(status.st_size - _BLOCK, 0)
+        for i in range(_N_BLOCKS):
+            file.seek(last * i // (_N_BLOCKS - 1))
+            digest.update(file.read(_BLOCK))
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, digest.hexdigest()]
+
+
+def _arrays(data: Dataset) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {
+        "X": data.X,
+        "y": data.y,
+        "query_ptr": data.query_ptr,
+        "qids": data.qids,
+    }
+    if data.input_order is not None:
+        arrays["input_order"] = data.input_order
+    for name, column in (("doc_ids", data.doc_ids), ("comments", data.comments)):
+        if column is not None:
+            arrays[f"{name}.buffer"], arrays[f"{name}.offsets"] = column.buffer, column.offsets
+    return arrays
+
+
+def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset:
+    columns = {
+        name: TextColumn(arrays[f"{name}.buffer"], arrays[f"{name}.offsets"])
+        for name in ("doc_ids", "comments")
+        if f"{name}.buffer" in arrays
+    }
+    data = Dataset.from_parts(
+        arrays["X"],
+        arrays["y"],
+        arrays["query_ptr"],
+        arrays["qids"],
+        input_order=arrays.get("input_order"),
+        **columns,
+    )
+    data.n_undefined = header["n_undefined"]  # type: ignore[attr-defined]
+    return data
+
+
+def _forget_old(directory: Path) -> None:
+    """Remove copies, also half-written ones, that nobody has looked at for long."""
+    for file in directory.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - file.stat().st_atime > _KEPT_DAYS * 86400:
+                file.unlink()

@@ -1,0 +1,154 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pomona.data.dataset import Dataset, gather
+from pomona.errors import InputError
+
+query_ids = st.lists(st.integers(0, 4), min_size=1, max_size=12)
+
+
+def small() -> Dataset:
+    return Dataset(
+        [[1, 10], [2, 20], [3, 30], [4, 40]], [0, 1, 2, 0], ["b", "a", "b", "c"], doc_ids=["w", "x", "y", "z"]
+    )
+
+
+def test_scattered_rows_are_gathered_in_order_of_first_appearance():
+    data = small()
+    assert data.qids.tolist() == ["b", "a", "c"]
+    assert data.query_ptr.tolist() == [0, 2, 3, 4]
+    assert data.X.tolist() == [[1, 10], [3, 30], [2, 20], [4, 40]]
+    assert data.y.tolist() == [0, 2, 1, 0]
+    assert list(data.doc_ids) == ["w", "y", "x", "z"]
+    assert data.qid.tolist() == ["b", "b", "a", "c"]
+    assert (data.X.dtype, data.y.dtype, data.query_ptr.dtype) == (np.float32, np.float32, np.int64)
+
+
+@given(query_ids)
+def test_gathering_keeps_every_row_and_the_order_within_a_query(ids):
+    ids = np.array(ids)
+    order, query_ptr, qids = gather(ids)
+    rows = np.arange(len(ids)) if order is None else order
+    assert sorted(rows) == list(range(len(ids)))
+    assert qids.tolist() == list(dict.fromkeys(ids.tolist()))
+    for q, qid in enumerate(qids):
+        assert rows[query_ptr[q] : query_ptr[q + 1]].tolist() == np.flatnonzero(ids == qid).tolist()
+
+
+@given(query_ids)
+def test_input_order_can_be_left_and_found_again(ids):
+    values = np.arange(float(len(ids)))
+    data = Dataset(values[:, None], values, ids)
+    assert data.to_input_order(data.y).tolist() == values.tolist()
+    assert data.from_input_order(values).tolist() == data.y.tolist()
+
+
+def test_grouped_rows_are_not_copied():
+    X = np.ones((3, 2), np.float32)
+    data = Dataset(X, [0, 1, 2], [5, 5, 6])
+    assert data.X is X
+    assert data.input_order is None
+
+
+@pytest.mark.parametrize("make", [scipy.sparse.csr_matrix, scipy.sparse.coo_array, scipy.sparse.csc_array])
+def test_absent_in_a_sparse_matrix_is_zero(make):
+    data = Dataset(make(np.array([[0.0, 2.0], [3.0, 0.0]])), [0, 1], [1, 1])
+    assert data.X.tolist() == [[0, 2], [3, 0]]
+    assert data.X.flags.c_contiguous
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pl.LazyFrame])
+def test_frames_keep_their_feature_names(frame):
+    data = Dataset(frame({"bm25": [1.0, None], "pagerank": [3, 4]}), [0, 1], [1, 1])
+    assert data.feature_names == ("bm25", "pagerank")
+    assert np.array_equal(data.X, [[1, 3], [np.nan, 4]], equal_nan=True)
+
+
+def test_labels_and_query_ids_may_be_series():
+    data = Dataset([[1.0], [2.0]], pd.Series([0, 1]), pl.Series(["a", "b"]))
+    assert data.qids.tolist() == ["a", "b"]
+    assert Dataset([[1.0]], pl.Series([1]), pd.Series([7.0])).qids.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[1.0], ["x"]], [0, 1], [1, 1]), "X must be a table of numbers"),
+        (([1.0, 2.0], [0, 1], [1, 1]), "two dimensions"),
+        (([[1e300]], [0], [1]), "beyond float32"),
+        ((scipy.sparse.csr_array([[1e300]]), [0], [1]), "beyond float32"),
+        (([[1.0]], [0, 1], [1]), "found 2 labels"),
+        (([[1.0]], ["good"], [1]), "y must be numbers"),
+        (([[1.0], [2.0]], [0, np.nan], [1, 1]), "label of document 1 is not finite"),
+        (([[1.0]], [1e300], [1]), "label of document 0 is not finite"),
+        (([[1.0]], [0], [1, 2]), "found 2 query ids for 1 documents"),
+        (([[1.0]], [0], [1.5]), "fraction or NaN"),
+        (([[1.0]], [0], [np.inf]), "fraction or NaN"),
+        (([[1.0], [2.0]], [0, 1], ["a", None]), "integers or strings, found NoneType"),
+    ],
+)
+def test_wrong_input_is_refused_with_a_reason(arguments, message):
+    with pytest.raises(InputError, match=message):
+        Dataset(*arguments)
+
+
+def test_wrong_numbers_of_names_are_refused():
+    with pytest.raises(InputError, match="2 document ids for 1 documents"):
+        Dataset([[1.0]], [0], [1], doc_ids=["a", "b"])
+    with pytest.raises(InputError, match="2 feature names for 1 features"):
+        Dataset([[1.0]], [0], [1], feature_names=["a", "b"])
+
+
+def test_take_gives_whole_queries_in_the_order_asked():
+    part = small().take([2, 0])
+    assert part.qids.tolist() == ["c", "b"]
+    assert part.query_ptr.tolist() == [0, 1, 3]
+    assert part.X[:, 0].tolist() == [4, 1, 3]
+    assert list(part.doc_ids) == ["z", "w", "y"]
+    assert small().take(np.array([False, True, False])).qids.tolist() == ["a"]
+    assert small().take([]).n_docs == 0
+
+
+def test_split_parts_share_no_query_and_lose_none():
+    data = Dataset(np.ones((20, 1)), np.ones(20), np.arange(20) // 2)
+    parts = data.split([0.6, 0.2, 0.2], seed=3)
+    assert [part.n_queries for part in parts] == [6, 2, 2]
+    assert sorted(np.concatenate([part.qids for part in parts])) == list(range(10))
+    assert data.split([0.6, 0.4], seed=3)[0].qids.tolist() == parts[0].qids.tolist()
+    for wrong in ([0.8, 0.4], [1.2], [0.5, -0.1], []):
+        with pytest.raises(InputError, match="fractions must be positive"):
+            data.split(wrong)
+
+
+def test_a_smaller_sample_lies_inside_a_larger_one():
+    data = Dataset(np.ones((40, 1)), np.ones(40), np.arange(40) // 2)
+    small_part, large_part = data.sample(0.25, seed=1), data.sample(n_queries=12, seed=1)
+    assert (small_part.n_queries, large_part.n_queries) == (0.25 * 20, 12)
+    assert set(small_part.qids) < set(large_part.qids)
+    assert set(small_part.qids) != set(data.sample(0.25, seed=2).qids)
+    assert data.sample(0.001).n_queries == 1
+
+
+@pytest.mark.parametrize("size", [{}, {"fraction": 0.5, "n_queries": 1}, {"fraction": 0.0}, {"n_queries": 9}])
+def test_impossible_samples_are_refused(size):
+    with pytest.raises(InputError):
+        small().sample(**size)
+
+
+def test_replace_changes_what_is_given_and_shares_the_rest():
+    data = small()
+    other = data.replace(y=data.y + 1, feature_names=["a", "b"])
+    assert other.y.tolist() == [1, 3, 2, 1]
+    assert other.X is data.X
+    assert other.doc_ids is data.doc_ids
+    assert other.feature_names == ("a", "b")
+    assert data.replace(X=np.zeros((4, 3), np.float32)).feature_names == ("f1", "f2", "f3")
+
+
+def test_it_prints_its_size():
+    assert repr(small()) == "Dataset(3 queries, 4 documents, 2 features)"

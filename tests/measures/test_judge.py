@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+import pomona as pm
+from pomona.errors import InputError
+from pomona.measures.judge import sum_in_order
+
+
+@pytest.fixture
+def data():
+    return pm.Dataset(np.zeros((5, 1)), [0, 2, 1, 0, 0], ["b", "b", "b", "a", "a"], doc_ids=list("vwxyz"))
+
+
+SCORES = [3, 2, 1, 2, 1]
+
+
+def test_means_and_per_query(data):
+    result = pm.evaluate(data, SCORES, ["letor4:ndcg@2", "ap", pm.measure("p@3")])
+    assert result == {"letor4:ndcg@2": 0.375, "ap": (1 / 2 + 2 / 3) / 2 / 2, "p@3": (2 / 3) / 2}
+    per_query = pm.evaluate(data, SCORES, "ap", per_query=True)
+    assert per_query["ap"].tolist() == [pytest.approx(7 / 12), 0]
+
+
+def test_counts_stand_beside_the_mean(data):
+    result = pm.evaluate(data, SCORES, ["ndcg@3", "ap"])
+    assert (result.n_queries, result.n_empty) == (2, 1)
+    assert [judgement.n_short for judgement in result.judgements] == [1, 0]
+    assert "2 queries, 1 empty" in str(result)
+    assert "1 short" in str(result)
+
+
+def test_convention_and_ties(data):
+    assert pm.evaluate(data, SCORES, "ndcg@10", convention="yahoo")["ndcg@10"] == pytest.approx(0.8295009024)
+    assert pm.evaluate(data, np.zeros(5), "ap", ties="best")["ap"] == 1 / 2
+    expected = pm.evaluate(data, np.zeros(5), "p@1", ties="expected")["p@1"]
+    assert expected == pytest.approx((2 / 3) / 2)
+    # trec_eval ranks x, w, v by descending id.
+    assert pm.evaluate(data, np.zeros(5), "trec_eval:rr")["trec_eval:rr"] == 1 / 2
+
+
+@pytest.mark.parametrize(
+    ("scores", "measures", "why"),
+    [
+        ([1, 2], "ap", "found 2 scores for 5 documents"),
+        ([1, 2, np.nan, 4, 5], "ap", "score of document 3 is NaN"),
+        (["a"] * 5, "ap", "scores must be numbers"),
+        (SCORES, [], "no measure"),
+        (SCORES, "apx", "unknown measure"),
+    ],
+)
+def test_refusals(data, scores, measures, why):
+    with pytest.raises(pm.PomonaError, match=why):
+        pm.evaluate(data, scores, measures)
+
+
+def test_a_users_measure_must_give_numbers(data):
+    class Bad(pm.Measure):
+        def of_query(self, labels):
+            return float("nan")
+
+    with pytest.raises(InputError, match="not finite for query number 1"):
+        pm.evaluate(data, SCORES, Bad())
+
+
+def test_infinite_scores_are_scores(data):
+    assert pm.evaluate(data, [-np.inf, np.inf, 0, 1, 2], "rr")["rr"] == 1 / 2
+
+
+def test_sums_go_left_to_right():
+    values = np.array([1e16, 1.0, -1e16])
+    assert sum_in_order(values) == 0.0

@@ -1,0 +1,79 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pomona.errors import InputError, PomonaError, UnknownNameError
+from pomona.measures.parse import measure
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("nDCG@10", "ndcg@10"),
+        ("LETOR4:Ndcg@10", "letor4:ndcg@10"),
+        ("map", "ap"),
+        ("AP(rel=2)", "ap(relevant=2)"),
+        ("nDCG(dcg='exp-log2')@5", "ndcg@5"),
+        ("nDCG(dcg='log2')@5", "ndcg(gain=linear)@5"),
+        ("P_10", "p@10"),
+        ("ndcg_cut.20", "ndcg@20"),
+        ("recall_5", "recall@5"),
+        ("recip_rank", "rr"),
+        ("ERR(max_rel=2)@20", "err(max_grade=2)@20"),
+        ("ndcg(gain=0/1/3)@5", "ndcg(gain=0/1/3)@5"),
+        ("rbp( p = 0.95 ) @ 3", "rbp(p=0.95)@3"),
+        ("ndcg(ties=expected)", "ndcg(ties=expected)"),
+        ("letor4:ndcg(short=whole)@10", "letor4:ndcg(short=whole)@10"),
+        ("sr4(clip=false)", "sr4(clip=false)"),
+    ],
+)
+def test_strings(text, means):
+    assert str(measure(text)) == means
+
+
+def test_a_convention_in_the_string_wins():
+    assert measure("letor4:ndcg@10", "yahoo").convention == "letor4"
+    assert measure("ndcg@10", "yahoo").convention == "yahoo"
+    assert measure(measure("ndcg@10"), "yahoo").empty == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "expected \\[convention:\\]name"),
+        ("ndcg@", "expected"),
+        ("ndcg@ten", "expected"),
+        ("ndcg@0", "at least 1"),
+        ("nope@3", "unknown measure 'nope'"),
+        ("letor9:ndcg", "unknown convention 'letor9'"),
+        ("rbp(q=1)", "unknown parameter of RBP 'q'"),
+        ("rbp(0.5)", "expected parameter=value"),
+        ("ndcg(gain=1/x)", "expected a number"),
+        ("rbp(p=7)", "between 0 and 1"),
+        ("ndcg(ties=coin)", "unknown tie rule"),
+    ],
+)
+def test_refusals(text, why):
+    with pytest.raises(PomonaError, match=why):
+        measure(text)
+
+
+@given(st.text(max_size=30))
+def test_any_text_gives_a_measure_or_a_refusal(text):
+    try:
+        measure(text)
+    except PomonaError:
+        pass
+
+
+def test_a_users_measure_from_a_file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import pomona as pm\nclass Top(pm.Measure):\n    def of_query(self, labels):\n        return labels[0]\n"
+    )
+    one = measure(f"{path}:Top@3")
+    assert (one.of_query([2.0, 1.0]), one.k) == (2, 3)
+    with pytest.raises(UnknownNameError, match="did you mean"):
+        measure(f"{path}:Topp")
+    with pytest.raises(InputError, match="no such file"):
+        measure(f"{tmp_path}/none.py:Top")
