@@ -8,6 +8,9 @@ from pomona.data.audit import audit
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 
+# Hashes wrap around on purpose; with the kernels' compilation switched off, numpy says so.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar")
+
 nan, inf = np.nan, np.inf
 
 

@@ -10,6 +10,9 @@ from pomona.data.normalize import normalize
 from pomona.data.simulate import NAMED_FEATURES, simulate
 from pomona.errors import InputError
 
+# Hashes wrap around on purpose; with the kernels' compilation switched off, numpy says so.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered in scalar")
+
 
 def mean_ndcg(data: Dataset, scores, k: int = 10) -> float:
     """NDCG@k over the queries that have a relevant document, plainly."""

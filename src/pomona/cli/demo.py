@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-_MEASURES = ("ndcg@10", "err@20", "ap", "letor4:ndcg@10", "yahoo:ndcg@10")
+_MEASURES = ("ndcg@10", "err@20", "ap", "mslr:ndcg@10", "yahoo:ndcg@10")
 
 
 def demo(
@@ -54,7 +54,8 @@ def demo(
     print_table(["ranked by", *_MEASURES], [[name, *(f"{table[name][m]:.4f}" for m in _MEASURES)] for name in shown])
     typer.echo(f"\nThe same ranking ({best}), two tools, two numbers. Why:\n")
     judged = judged_of(data, scorers[best])
-    typer.echo(str(explain_gap(judged, measure("yahoo:ndcg@10"), measure("letor4:ndcg@10"))))
+    ends = [measure(f"{tool}:ndcg(ties=expected)@10") for tool in ("yahoo", "mslr")]
+    typer.echo(str(explain_gap(judged, *ends)))
     typer.echo(f"\nall {len(table)} scorers: {out / 'table.csv'}\nnow try:\n")
     files = f"{out / 'data.txt'} {out / 'scores.txt'}"
     typer.echo(f"  pomona evaluate {files} --all-conventions")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Offsets
-from pomona.data.dataset import Dataset
+from pomona.data.dataset import Dataset, read_only
 from pomona.data.text import TextColumn
 from pomona.errors import InputError
 
@@ -163,12 +163,13 @@ class _Scan:
 
     def __init__(self, name: str, data: Dataset) -> None:
         self.name, self.data = name, data
-        bits = data.X.view(np.uint32)
+        X = read_only(data.X)
+        bits = X.view(np.uint32)
         self.row_hash: Hashes = np.empty(data.n_docs, np.uint64)
-        over_chunks(_hash_rows, data.n_docs, data.X, bits, self.row_hash, smallest=1024)
+        over_chunks(_hash_rows, data.n_docs, X, bits, self.row_hash, smallest=1024)
         self.starts, self.lengths = data.query_ptr[:-1], np.diff(data.query_ptr)
         self.query_of_row = np.repeat(np.arange(data.n_queries), self.lengths)
-        self.facts, self.feature_hash = _feature_scan(data, bits)
+        self.facts, self.feature_hash = _feature_scan(X, bits, read_only(data.query_ptr))
         self.lowest = np.minimum.reduceat(data.y, self.starts)
         self.highest = np.maximum.reduceat(data.y, self.starts)
         # One number a query for its rows in any order; rows that are all equal tell queries apart badly.
@@ -220,16 +221,18 @@ class _Scan:
         return str(self.data.qids[q])
 
 
-def _feature_scan(data: Dataset, bits: NDArray[np.uint32]) -> tuple[NDArray[np.int64], Hashes]:
+def _feature_scan(
+    X: Features, bits: NDArray[np.uint32], query_ptr: Offsets
+) -> tuple[NDArray[np.int64], Hashes]:
     """NaN, infinities, rows unlike the first, queries with two values, and a hash, of every feature."""
 
     def scan(first: int, last: int) -> tuple[NDArray[np.int64], Hashes]:
-        facts = np.zeros((4, data.n_features), np.int64)
-        hashes = np.zeros(data.n_features, np.uint64)
-        _scan_features(first, last, data.X, bits, data.query_ptr, facts, hashes)
+        facts = np.zeros((4, X.shape[1]), np.int64)
+        hashes = np.zeros(X.shape[1], np.uint64)
+        _scan_features(first, last, X, bits, query_ptr, facts, hashes)
         return facts, hashes
 
-    ranges = over_chunks(scan, data.n_queries, smallest=16)
+    ranges = over_chunks(scan, len(query_ptr) - 1, smallest=16)
     facts, hashes = zip(*ranges, strict=True)
     return np.sum(facts, axis=0), np.sum(hashes, axis=0, dtype=np.uint64)
 
@@ -335,7 +338,8 @@ def _sorted_findings(scan: _Scan) -> Iterator[Finding]:
 
 def _doc_id_findings(scan: _Scan, doc_ids: TextColumn) -> Iterator[Finding]:
     hashes: Hashes = np.empty(len(doc_ids), np.uint64)
-    over_chunks(_hash_texts, len(doc_ids), doc_ids.buffer, doc_ids.offsets, hashes, smallest=4096)
+    texts = read_only(doc_ids.buffer), read_only(doc_ids.offsets)
+    over_chunks(_hash_texts, len(doc_ids), *texts, hashes, smallest=4096)
     first, later = _duplicates(hashes, scan.query_of_row)
     named = np.diff(doc_ids.offsets)[later] > 0  # no id is not the same id
     first, later = first[named], later[named]

@@ -37,6 +37,9 @@ class Dataset:
     [10.0, 20.0, 30.0]
     """
 
+    n_undefined: int | None = None
+    """How many feature values the source left undefined, where a reader counted and filled them in."""
+
     def __init__(
         self,
         X: Any,
@@ -256,6 +259,17 @@ def gather(query_ids: NDArray[Any]) -> tuple[Offsets | None, Offsets, NDArray[An
     order = np.argsort(query_of_row, kind="stable").astype(np.int64)
     query_ptr = np.concatenate(([0], np.cumsum(np.bincount(query_of_row)))).astype(np.int64)
     return order, query_ptr, run_ids[np.sort(first)]
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array as one that is not written to.
+
+    Arrays mapped from disk are read-only, others are not, and a kernel compiles anew for each kind: given all
+    its inputs through here, it compiles once.
+    """
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
 
 
 def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:

@@ -143,10 +143,10 @@ def read_part(
     for file in files:
         if not file.is_file():
             raise InputError("no such file", file)
-    query_file = next((found for found in map(_query_file, files) if found is not None), None)
-    if query_file is not None and len(files) > 1:
-        raise InputError("a part in several pieces must carry its query ids in the lines", query_file)
-    data = read_letor(files, n_features=n_features, undefined=undefined, cache=True, query_file=query_file)
+    query_files = [found for found in map(_query_file, files) if found is not None]
+    data = read_letor(
+        files, n_features=n_features, undefined=undefined, cache=True, query_file=query_files or None
+    )
     names = _feature_names(files[0], data.n_features)
     return data if names is None else data.replace(feature_names=names)
 
@@ -160,7 +160,7 @@ class QueryKFold:
 
     >>> splitter = QueryKFold(n_splits=2, seed=0)
     >>> [test.tolist() for _, test in splitter.split(np.zeros((4, 1)), groups=[7, 8, 7, 8])]
-    [[1, 3], [0, 2]]
+    [[0, 2], [1, 3]]
     """
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = True, seed: int = 0) -> None:
@@ -191,7 +191,7 @@ class QueryKFold:
 
         >>> data = Dataset(np.zeros((4, 1)), np.zeros(4), [7, 8, 7, 8])
         >>> [data.take(test).qids.tolist() for _, test in QueryKFold(2).split_queries(data)]
-        [[8], [7]]
+        [[7], [8]]
         """
         place = np.unique(data.qids, return_inverse=True)[1]
         for in_test in self._test_masks(int(place.max(initial=-1)) + 1):

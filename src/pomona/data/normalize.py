@@ -21,7 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Offsets
-from pomona.data.dataset import Dataset, checked_query_ids, gather
+from pomona.data.dataset import Dataset, checked_query_ids, gather, read_only
 from pomona.errors import InputError, UnknownNameError
 
 Table = NDArray[np.floating]
@@ -44,10 +44,10 @@ def _min_max(first: int, last: int, X: Table, query_ptr: Offsets, out: Table) ->
         for i in range(query_ptr[q], query_ptr[q + 1]):
             for j in range(n_features):
                 x = np.float64(X[i, j])
-                if high[j] > low[j] or np.isnan(x):
-                    out[i, j] = (x - low[j]) / (high[j] - low[j])
+                if np.isnan(x):
+                    out[i, j] = x
                 else:
-                    out[i, j] = 0
+                    out[i, j] = (x - low[j]) / (high[j] - low[j]) if high[j] > low[j] else 0.0
 
 
 @kernel
@@ -72,10 +72,11 @@ def _standard(first: int, last: int, X: Table, query_ptr: Offsets, out: Table) -
         for i in range(query_ptr[q], query_ptr[q + 1]):
             for j in range(n_features):
                 x = np.float64(X[i, j])
-                # Rounding can leave a constant feature a tiny deviation: its range says the truth.
-                if high[j] > low[j] or np.isnan(x):
+                if np.isnan(x):
+                    out[i, j] = x
+                elif high[j] > low[j]:
                     out[i, j] = (x - mean[j]) / np.sqrt(squares[j] / count[j])
-                else:
+                else:  # told by the range: rounding can leave a constant feature a tiny deviation
                     out[i, j] = 0
 
 
@@ -115,9 +116,13 @@ def normalize(data: Dataset, method: str = "minmax") -> Dataset:
         raise UnknownNameError("normalization", method, _KERNELS)
     if np.isinf(data.X).any():
         raise InputError("X holds an infinite value, which no scale can hold: clip it, or make it NaN")
-    out = np.empty_like(data.X)
-    over_chunks(_KERNELS[method], data.n_queries, data.X, data.query_ptr, out, smallest=8)
+    out = np.empty(data.X.shape, np.float32)  # not empty_like: X may be mapped from disk
+    _run(method, data.X, data.query_ptr, out)
     return data.replace(X=out)
+
+
+def _run(method: str, X: Table, query_ptr: Offsets, out: Table) -> None:
+    over_chunks(_KERNELS[method], len(query_ptr) - 1, read_only(X), read_only(query_ptr), out, smallest=8)
 
 
 class _QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -145,7 +150,7 @@ class _QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         order, query_ptr, _ = gather(query_ids)
         grouped = rows if order is None else rows[order]
         out = np.empty_like(grouped)
-        over_chunks(_KERNELS[self._method], len(query_ptr) - 1, grouped, query_ptr, out, smallest=8)
+        _run(self._method, grouped, query_ptr, out)
         if order is None:
             return out
         scattered = np.empty_like(out)

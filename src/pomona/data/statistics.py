@@ -36,7 +36,7 @@ class Statistics:
 
     @property
     def has_undefined(self) -> bool:
-        """Whether some feature value is undefined (NaN)."""
+        """Whether some feature value is undefined: NaN, or counted so by the reader that filled it in."""
         return self.n_undefined > 0
 
     def row(self) -> dict[str, str]:
@@ -96,7 +96,7 @@ def describe(*parts: Dataset) -> Statistics:
     n_undefined = 0
     for part in parts:
         undefined = _undefined_by_feature(part)
-        n_undefined += int(undefined.sum())
+        n_undefined += int(undefined.sum()) if part.n_undefined is None else part.n_undefined
         seen[: part.n_features] |= undefined < part.n_docs
     label_counts = _label_counts(parts)
     n_docs = sum(label_counts.values())

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from pomona.data.trec import atof, atol
+from pomona.data.fields import atof, atol
 from pomona.errors import InputError
 
 Read = Callable[[str, str | None, int], tuple[list[str], Any]]
@@ -85,15 +85,15 @@ def named(name: str, typed: str | None, version: int) -> tuple[list[str], Any]:
 def gains(name: str, typed: str | None, version: int) -> tuple[list[str], Any]:
     """Gains of labels: `ndcg.1=1,2=3` prints `ndcg_1=1,2=3`."""
     names, pairs = named(name, typed, version)
-    return names, labelled_10(pairs) if version == 10 else labelled_9(pairs)
+    return names, labels_10(pairs) if version == 10 else labels_9(pairs)
 
 
-def labelled_9(pairs: NamedPairs) -> tuple[tuple[int, float], ...]:
+def labels_9(pairs: NamedPairs) -> tuple[tuple[int, float], ...]:
     """Labels as version 9 reads them: what is not a number is 0."""
     return tuple((atol(name.encode()), gain) for name, gain in pairs)
 
 
-def labelled_10(pairs: NamedPairs) -> tuple[tuple[int, float], ...]:
+def labels_10(pairs: NamedPairs) -> tuple[tuple[int, float], ...]:
     """Labels as version 10 reads them: what is not a whole number is left out."""
     return tuple((int(name), gain) for name, gain in pairs if _INTEGER.fullmatch(name))
 

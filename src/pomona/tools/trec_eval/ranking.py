@@ -6,7 +6,7 @@ ignored. Version 9 holds scores as float32, version 10 as float64, so version 9 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona.data.trec import Qrels, Run
-from pomona.errors import InputError, PomonaError
+from pomona.errors import InputError
 
 NOT_IN_POOL, UNJUDGED = -1, -2
 """A retrieved document that the judgments do not name, or that they name with a negative label."""
@@ -92,8 +92,11 @@ def rankings(qrels: Qrels, run: Run, options: Options) -> Iterator[Evaluated]:
             )
         judged = qrels.judgments(query)
         top = max(judged.values())
+        if top > _GREATEST_LABEL:
+            expected = f"expected at most {_GREATEST_LABEL}: renumber the grades"
+            raise InputError(f"query {shown} has the judgment {top}, {expected}", qrels.file)
         if top >= 0:
-            levels = _levels(judged.values(), top)
+            levels = np.bincount([label for label in judged.values() if label >= 0])
         elif levels is None or top < -1:
             raise InputError(
                 f"query {shown} has negative judgments only, where trec_eval stops: leave that query out",
@@ -135,11 +138,3 @@ def _order(documents: Sequence[bytes], scores: NDArray[np.floating]) -> NDArray[
         by_name = np.array(sorted(range(len(documents)), key=documents.__getitem__, reverse=True))
         order = by_name[np.argsort(-scores[by_name], kind="stable")]
     return order
-
-
-def _levels(labels: Iterable[int], top: int) -> NDArray[np.int64]:
-    if top > _GREATEST_LABEL:
-        raise PomonaError(
-            f"found the judgment {top}, expected at most {_GREATEST_LABEL}: renumber the grades"
-        )
-    return np.bincount([label for label in labels if label >= 0], minlength=top + 1)

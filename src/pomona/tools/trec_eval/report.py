@@ -56,7 +56,9 @@ def trec_eval(
         raise InputError(f"found trec_eval version {version}, expected 9 or 10")
     if level < 0:
         raise InputError(f"found the level {level}, expected 0 or more")
-    options = Options(level, None if max_docs is None else max(max_docs, 0), judged_only, complete, version)
+    if max_docs is not None and max_docs < 0:
+        raise InputError(f"found a maximum of {max_docs} documents, expected 0 or more")
+    options = Options(level, max_docs, judged_only, complete, version)
     chosen = choose(measures, version)
     # Comments came with version 10; to version 9 they are lines like any other.
     judgments = read_qrels(qrels, comments=version == 10)

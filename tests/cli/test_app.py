@@ -1,0 +1,71 @@
+import subprocess
+import sys
+
+import pytest
+
+VERBS = ("audit", "demo", "evaluate", "list", "stats", "why")
+
+
+def pomona(*words, **more):
+    code = "from pomona.cli import main; main()"
+    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, **more)
+
+
+def test_help_lists_the_verbs():
+    shown = pomona("--help")
+    assert shown.returncode == 0
+    for verb in VERBS:
+        assert f"  {verb} " in shown.stdout
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_help_text_has_an_example(verb):
+    shown = pomona(verb, "--help")
+    assert shown.returncode == 0
+    assert f"Example:  pomona {verb}" in shown.stdout
+    assert "--json" in shown.stdout
+
+
+def test_version():
+    assert pomona("--version").stdout.startswith("pomona 0.")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "line"),
+    [
+        (["nosuch"], 2, "pomona: No such command 'nosuch'"),
+        (["evaluate"], 2, "pomona: Invalid value: give DATA and SCORES, or --qrels and --run"),
+        (["evaluate", "none.txt", "none.txt"], 1, "pomona: none.txt"),
+        (["list", "things"], 2, "pomona: Invalid value for"),
+        (["why", "--nonsense"], 2, "pomona: No such option"),
+    ],
+)
+def test_errors_are_one_line(words, code, line, tmp_path):
+    shown = pomona(*words, cwd=tmp_path)
+    assert shown.returncode == code
+    assert shown.stderr.startswith(line)
+    assert shown.stderr.count("\n") == 1
+    assert shown.stdout == ""
+
+
+def test_an_internal_error_is_one_line_too(monkeypatch, capsys):
+    from pomona.cli import app
+
+    monkeypatch.setattr(app, "build", lambda: lambda **_: 1 / 0)
+    with pytest.raises(SystemExit) as stop:
+        app.run()
+    assert stop.value.code == 1
+    assert "internal error: ZeroDivisionError" in capsys.readouterr().err
+    monkeypatch.setenv("POMONA_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        app.run()
+
+
+def test_a_closed_pipe_is_quiet():
+    shown = subprocess.run(
+        f"{sys.executable} -c 'from pomona.cli import main; main()' list measures | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
+    assert shown.stderr == ""

@@ -1,0 +1,148 @@
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from pomona.cli.evaluate import evaluate
+from pomona.errors import PomonaError
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+LETOR = """2 qid:b 1:0 # d1
+0 qid:b 1:0 # d2
+0 qid:a 1:0 # d3
+1 qid:b 1:0 # d4
+0 qid:a 1:0 # d5
+"""
+SCORES = "1\n3\n1\n2\n0\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "data.txt").write_text(LETOR)
+    (tmp_path / "scores.txt").write_text(SCORES)
+    return str(tmp_path / "data.txt"), str(tmp_path / "scores.txt")
+
+
+def run(*words):
+    app = typer.Typer()
+    app.command()(evaluate)
+    result = CliRunner().invoke(app, list(words))
+    if isinstance(result.exception, PomonaError):
+        raise result.exception
+    return result
+
+
+def test_means_with_the_counts_beside_them(files):
+    shown = run(*files, "-m", "ap,p@3", "-m", "rbp(p=0.5,relevant=2)").stdout.splitlines()
+    assert shown[0].split() == ["measure", "mean", "queries", "empty", "short"]
+    assert shown[2].split() == ["ap", f"{(1 / 2 + 2 / 3) / 2 / 2:.4f}", "2", "1", "–"]
+    assert shown[3].split() == ["p@3", f"{2 / 3 / 2:.4f}", "2", "1", "1"]
+    assert shown[4].split()[0] == "rbp(p=0.5,relevant=2)"
+
+
+def test_scattered_queries_get_their_own_scores(files):
+    answer = json.loads(run(*files, "-m", "rr", "--per-query", "--json").stdout)
+    assert answer["qids"] == ["b", "a"]
+    assert answer["per_query"]["rr"] == [1 / 2, 0]
+    assert answer["n_empty"] == 1
+
+
+def test_per_query_table(files):
+    shown = run(*files, "-m", "rr", "-q").stdout.splitlines()
+    assert [line.split() for line in shown[2:]] == [["b", "0.5000"], ["a", "0.0000"], ["mean", "0.2500"]]
+
+
+def test_all_conventions(files):
+    answer = json.loads(run(*files, "-m", "ndcg@3", "-m", "err", "--all-conventions", "--json").stdout)
+    table = answer["conventions"]
+    assert table["letor4"]["err"] is None
+    assert table["yahoo"]["ndcg@3"] - table["ranklib"]["ndcg@3"] == pytest.approx(1 / 2)
+    shown = run(*files, "-m", "ndcg@3", "--all-conventions").stdout
+    assert "trec_eval" in shown
+    assert "2 queries, 1 of them empty" in shown
+
+
+def test_a_tool_without_the_measure_is_said_so(files):
+    shown = run(*files, "-m", "letor4:err").stdout
+    assert "note: letor4 has no ERR; computed by its definition" in shown
+
+
+def test_ties(files):
+    assert json.loads(run(*files, "-m", "rr", "--ties", "best", "--json").stdout)["measures"]["rr"]["mean"] == 1 / 4
+
+
+@pytest.mark.parametrize("tool", ["letor3", "letor4", "mslr"])
+def test_as_the_perl_scripts(tool, tmp_path):
+    golden = json.loads((GOLDEN / f"{tool}.json").read_text())["07_short_queries"]
+    files = [tmp_path / "f", tmp_path / "p"]
+    files[0].write_text(golden["features"])
+    files[1].write_text(golden["predictions"])
+    assert run(*map(str, files), "--as", tool).stdout == golden["output.flag0.txt"]
+    assert run(*map(str, files), "--as", tool, "--per-query").stdout == golden["output.flag1.txt"]
+    assert run(*map(str, files), "--as", tool, "-m", "ndcg").exit_code == 2
+
+
+def test_as_ranklib_and_yahoo(tmp_path):
+    files = [str(tmp_path / "f"), str(tmp_path / "p")]
+
+    def write(tool):
+        golden = json.loads((GOLDEN / f"{tool}.json").read_text())["05_some_no_relevant"]
+        Path(files[0]).write_text(golden["features"])
+        Path(files[1]).write_text(golden["predictions"])
+        return golden
+
+    golden = write("ranklib")
+    lines = run(*files, "--as", "ranklib", "-m", "NDCG@10,MAP").stdout.splitlines()
+    assert set(lines) < set(golden["output.mean.txt"].splitlines())
+    lines = run(*files, "--as", "ranklib", "-m", "ERR@5", "-q").stdout.splitlines()
+    assert set(lines) < set(golden["output.idv.txt"].splitlines())
+    golden = write("yahoo")
+    assert run(*files, "--as", "yahoo").stdout == golden["output.txt"]
+    assert run(*files, "--as", "yahoo", "-q").stdout == golden["output.per_query.txt"]
+    assert run(*files, "--as", "yahoo-half").stdout == golden["output.half.txt"]
+    assert run(*files, "--as", "yahoo", "-m", "ndcg@5").stdout.splitlines()[1:] == golden["output.txt"].splitlines()[2:3]
+
+
+TREC = {"qrels": "1 0 a 1\n1 0 b 0\n2 0 c 2\n2 0 d 1\n", "run": "1 Q0 a 1 2.0 t\n1 Q0 b 2 1.0 t\n2 Q0 x 1 3 t\n2 Q0 d 2 2 t\n"}
+
+
+@pytest.fixture
+def trec(tmp_path):
+    for name, text in TREC.items():
+        (tmp_path / name).write_text(text)
+    return "--qrels", str(tmp_path / "qrels"), "--run", str(tmp_path / "run")
+
+
+def test_as_trec_eval(trec):
+    shown = run(*trec, "--as", "trec_eval", "-q", "-m", "map").stdout
+    assert shown == (
+        "map                   \t1\t1.0000\nmap                   \t2\t0.2500\nmap                   \tall\t0.6250\n"
+    )
+    assert run(*trec, "--as", "trec_eval-10", "-m", "map").stdout == "map                   \tall\t0.6250\n"
+
+
+def test_trec_files_under_our_own_measures(trec):
+    answer = json.loads(run(*trec, "-m", "ap", "-m", "trec_eval:ndcg", "--json").stdout)
+    assert answer["measures"]["ap"]["mean"] == (1 + (1 / 2) / 2) / 2  # c is relevant and was not retrieved
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--as", "excel"], "unknown tool 'excel'"),
+        (["-m", "nothing"], "unknown measure 'nothing'"),
+        (["--convention", "letor9"], "unknown convention 'letor9'"),
+        (["--as", "ranklib", "-m", "XX@3"], "unknown RankLib measure"),
+    ],
+)
+def test_refusals(files, words, why):
+    with pytest.raises(PomonaError, match=why):
+        run(*files, *words)
+
+
+def test_usage(files):
+    assert run("--as", "trec_eval").exit_code == 2
+    assert run("--as", "letor4").exit_code == 2
+    assert run(files[0]).exit_code == 2

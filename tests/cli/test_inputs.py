@@ -1,0 +1,43 @@
+import gzip
+
+import numpy as np
+import pytest
+
+from pomona.cli.inputs import read_data, read_scores
+from pomona.errors import InputError
+
+
+def test_scores(tmp_path):
+    path = tmp_path / "s.txt"
+    path.write_text("1\n-2.5e3\n inf \n\n")
+    assert read_scores(path, 3).tolist() == [1, -2500, np.inf]
+    packed = tmp_path / "s.txt.gz"
+    packed.write_bytes(gzip.compress(b"1\r\n2\r\n"))
+    assert read_scores(packed, 2).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("1\nx\n3\n", r"s:2: found 'x', expected one score"),
+        ("1\n\n3\n", r"s:2: found '', expected one score"),
+        ("1\nnan\n3\n", r"s:2: found 'nan'"),
+        ("1_0\n2\n3\n", r"s:1: found '1_0'"),
+        ("1 2 3\n", r"s:1: found '1 2 3'"),
+        ("1\n2\n", "found 2 scores for 3 documents"),
+        ("", "found 0 scores for 3 documents"),
+    ],
+)
+def test_refusals(text, why, tmp_path):
+    path = tmp_path / "s"
+    path.write_text(text)
+    with pytest.raises(InputError, match=why):
+        read_scores(path, 3)
+
+
+def test_data_in_any_format(tmp_path):
+    (tmp_path / "d.txt").write_text("1 qid:1 1:2\n")
+    (tmp_path / "d.csv").write_text("label,qid,a\n1,1,2\n")
+    for name in ("d.txt", "d.csv"):
+        data = read_data(tmp_path / name)
+        assert (data.X.tolist(), data.y.tolist()) == ([[2]], [1])

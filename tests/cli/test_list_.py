@@ -1,0 +1,30 @@
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from pomona.cli.list_ import Kind
+from pomona.cli.list_ import list as list_verb
+
+
+def run(*words):
+    app = typer.Typer()
+    app.command()(list_verb)
+    return CliRunner().invoke(app, [*words])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("measures", "ndcg"), ("conventions", "letor4"), ("datasets", "mq2008"), ("formats", "letor")],
+)
+def test_one_line_each(kind, name):
+    lines = run(kind).stdout.splitlines()
+    assert any(line.startswith(name) for line in lines)
+    assert all(len(line.split(None, 1)) == 2 for line in lines)
+    assert name in json.loads(run(kind, "--json").stdout)
+
+
+def test_every_kind_can_be_listed():
+    for kind in Kind:
+        assert run(kind.value).exit_code == 0
