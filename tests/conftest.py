@@ -7,7 +7,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # The first example of a test may compile a kernel, which no deadline should count.
-settings.register_profile("pomona", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "pomona", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("pomona")
 
 

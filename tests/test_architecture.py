@@ -25,7 +25,18 @@ ARROWS = {
     "report": {"experiments", "stats", "measures", "data"},
     "cli": {"report", "experiments", "rankers", "measures", "data", "tools", "stats"},
 }
-HEAVY = {"torch", "dask", "distributed", "altair", "vl_convert", "optuna", "polars", "pandas", "sklearn", "scipy"}
+HEAVY = {
+    "torch",
+    "dask",
+    "distributed",
+    "altair",
+    "vl_convert",
+    "optuna",
+    "polars",
+    "pandas",
+    "sklearn",
+    "scipy",
+}
 
 
 def files():
@@ -81,7 +92,9 @@ def test_no_stray_tests():
     for path in (ROOT / "tests").rglob("test_*.py"):
         where = path.relative_to(ROOT / "tests")
         if len(where.parts) > 1:
-            assert (SOURCE / where.parent / where.name.removeprefix("test_")).exists(), f"{where} mirrors nothing"
+            assert (SOURCE / where.parent / where.name.removeprefix("test_")).exists(), (
+                f"{where} mirrors nothing"
+            )
 
 
 def test_public_surface():
@@ -106,5 +119,9 @@ def test_public_surface():
 @pytest.mark.parametrize("start", ["import pomona", "import pomona.cli.app; pomona.cli.app.build()"])
 def test_starting_loads_nothing_heavy(start):
     code = f"{start}\nimport sys\nprint(*sorted({{m.split('.')[0] for m in sys.modules}}))"
-    loaded = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    loaded = set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
     assert not loaded & (HEAVY | {"numba", "numpy"})

@@ -8,5 +8,7 @@ def test_the_place_is_as_precise_as_is_known():
 
 
 def test_the_nearest_name_is_offered():
-    assert "did you mean 'letor4'" in str(UnknownNameError("convention", "LETOR_4", ["letor3", "letor4", "mslr"]))
+    assert "did you mean 'letor4'" in str(
+        UnknownNameError("convention", "LETOR_4", ["letor3", "letor4", "mslr"])
+    )
     assert "did you mean" not in str(UnknownNameError("convention", "zzz", ["letor3"]))

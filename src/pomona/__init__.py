@@ -37,7 +37,7 @@ _HOMES = {
     "write_letor": "pomona.data.letor",
 }
 
-__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604
+__all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -90,7 +90,9 @@ def write_arrays(
             file.write(_bytes_of(array))
 
 
-def read_arrays(path: Path, kind: str, *, mapped: bool = False) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def read_arrays(
+    path: Path, kind: str, *, mapped: bool = False
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a file of this `kind`; anything else is refused.
 
     mapped : leave the arrays on disk, read when they are looked at; what is written to them stays private.

@@ -70,7 +70,7 @@ def _constants(node: ast.ClassDef) -> dict[str, Any]:
 
 
 def find(folder: str, name: str, kind: str) -> Entry:
-    """The entry called `name` (its name, an alias or its class name, in any case), or an error with the nearest."""
+    """The entry of that name, alias or class name, in any case; an unknown one is told the nearest."""
     asked = name.lower()
     for entry in entries(folder).values():
         if asked in (entry.name, entry.class_name.lower(), *entry.aliases):

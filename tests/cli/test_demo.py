@@ -24,7 +24,11 @@ def test_the_demo_prints_the_judges_table(tmp_path):
 
 
 def test_same_seed_same_numbers(tmp_path):
-    first, second = (json.loads(run("--out", str(tmp_path), "--queries", "20", "--json").stdout) for _ in range(2))
+    first, second = (
+        json.loads(run("--out", str(tmp_path), "--queries", "20", "--json").stdout) for _ in range(2)
+    )
     assert first == second
     table = first["table"]
-    assert table["random order"]["ndcg@10"] < table[first["best"]]["ndcg@10"] < table["perfect order"]["ndcg@10"]
+    assert (
+        table["random order"]["ndcg@10"] < table[first["best"]]["ndcg@10"] < table["perfect order"]["ndcg@10"]
+    )

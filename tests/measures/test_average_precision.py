@@ -1,6 +1,6 @@
 import pytest
-from golden import thesis
 
+from golden import thesis
 from pomona.errors import UnknownNameError
 from pomona.measures.average_precision import AveragePrecision
 from pomona.measures.lists import RankedLists
@@ -22,7 +22,12 @@ def test_tied_blocks_as_checked_in_the_literature():
 
     lists = RankedLists.of_labels([[1, 1, 1, 0, 0, 0]])
     tied = RankedLists(
-        lists.codes, lists.query_ptr, lists.levels, lists.pool_codes, lists.pool_ptr, np.array([1, 5, 5, 5, 5, 6])
+        lists.codes,
+        lists.query_ptr,
+        lists.levels,
+        lists.pool_codes,
+        lists.pool_ptr,
+        np.array([1, 5, 5, 5, 5, 6]),
     )
     assert AveragePrecision().of_lists(tied)[0] == pytest.approx(0.840741, abs=1e-6)
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import measures as reference
 
 from pomona._jit import threads
 from pomona._registry import entries
@@ -16,6 +15,7 @@ from pomona.measures.base import Measure
 from pomona.measures.judge import judge
 from pomona.measures.lists import Judged, RankedLists
 from pomona.measures.parse import measure
+from reference import measures as reference
 
 NAMES = sorted(entries("measures"))
 LOWEST = {"sr": 1}  # SeznamRank's grades start at 1
@@ -104,7 +104,9 @@ def test_permuting_documents_changes_nothing(name):
 def test_thread_count_does_not_matter(name):
     random = np.random.default_rng(5)
     documents = Judged(
-        random.integers(1, 5, 5000).astype(float), random.integers(0, 9, 5000).astype(float), np.arange(0, 5001, 10)
+        random.integers(1, 5, 5000).astype(float),
+        random.integers(0, 9, 5000).astype(float),
+        np.arange(0, 5001, 10),
     )
     values = []
     for count in (1, 2, 4):
@@ -125,7 +127,9 @@ def test_prints_as_the_string_it_is_read_from(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_empty_ranking_of_a_judged_query_counts_nothing(name):
     # A query whose judged documents were not retrieved at all.
-    documents = Judged(np.empty(0), np.empty(0), np.array([0, 0]), None, np.array([2.0, 1.0]), np.array([0, 2]))
+    documents = Judged(
+        np.empty(0), np.empty(0), np.array([0, 0]), None, np.array([2.0, 1.0]), np.array([0, 2])
+    )
     assert of(name, 5).of_lists(documents.ranked()).tolist() == [0.0]
 
 

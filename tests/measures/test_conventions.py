@@ -13,7 +13,13 @@ from pomona.tools.files import java_number, judged_by_query, lines_of, scores_of
 
 PEERS = {
     "lightgbm": {f"{name}@{k}": f"{name}@{k}" for name in ("ndcg", "map") for k in (1, 3, 5, 10, 100)},
-    "xgboost": {"ndcg": "ndcg", "ndcg@1": "ndcg@1", "ndcg@5": "ndcg@5", "ndcg@10": "ndcg@10", "ndcg@10-": "ndcg(empty=0)@10"},
+    "xgboost": {
+        "ndcg": "ndcg",
+        "ndcg@1": "ndcg@1",
+        "ndcg@5": "ndcg@5",
+        "ndcg@10": "ndcg@10",
+        "ndcg@10-": "ndcg(empty=0)@10",
+    },
     "catboost": {
         "NDCG": "ndcg",
         "NDCG:top=10": "ndcg@10",
@@ -41,7 +47,11 @@ def test_peers(oracles):
             for theirs, ours in names.items():
                 if theirs in printed.get(tool, {}):
                     (judgement,) = judge(judged, [measure(ours, tool)])
-                    assert judgement.mean == pytest.approx(printed[tool][theirs], abs=2e-15), (case.name, tool, theirs)
+                    assert judgement.mean == pytest.approx(printed[tool][theirs], abs=2e-15), (
+                        case.name,
+                        tool,
+                        theirs,
+                    )
                     compared += 1
         for theirs, values in printed.get("sklearn", {}).items():
             if theirs.startswith("ndcg_score"):
@@ -52,7 +62,10 @@ def test_peers(oracles):
                 (judgement,) = judge(judged, [one])
                 for qid, value in values.items():
                     if isinstance(value, float) and ties == "expected":
-                        assert judgement.values[qids.index(qid)] == pytest.approx(value, abs=1e-14), (case.name, theirs)
+                        assert judgement.values[qids.index(qid)] == pytest.approx(value, abs=1e-14), (
+                            case.name,
+                            theirs,
+                        )
                         compared += 1
     assert compared > 1000
 
@@ -65,7 +78,9 @@ def test_scikit_learn_itself():
         labels, scores = random.integers(0, 4, 12), random.integers(0, 4, 12)
         from pomona.measures.lists import Judged
 
-        ours = judge(Judged(labels.astype(float), scores.astype(float), np.array([0, 12])), [measure("sklearn:ndcg@5")])
+        ours = judge(
+            Judged(labels.astype(float), scores.astype(float), np.array([0, 12])), [measure("sklearn:ndcg@5")]
+        )
         assert ours[0].mean == pytest.approx(ndcg_score([labels], [scores], k=5), abs=1e-14)
 
 

@@ -1,6 +1,6 @@
 import pytest
-from golden import thesis
 
+from golden import thesis
 from pomona.errors import InputError
 from pomona.measures.err import ERR
 from pomona.measures.parse import measure
@@ -14,7 +14,14 @@ def test_by_hand():
 
 def test_swaps_as_checked_in_the_literature():
     deltas = ERR().swap_deltas([2, 1, 3, 0])
-    expected = {(0, 1): -0.0625, (0, 2): 0.164062, (0, 3): -0.131287, (1, 2): 0.050781, (1, 3): -0.010844, (2, 3): -0.027771}
+    expected = {
+        (0, 1): -0.0625,
+        (0, 2): 0.164062,
+        (0, 3): -0.131287,
+        (1, 2): 0.050781,
+        (1, 3): -0.010844,
+        (2, 3): -0.027771,
+    }
     for (a, b), delta in expected.items():
         assert deltas[a, b] == pytest.approx(delta, abs=1e-6)
 

@@ -44,7 +44,9 @@ def test_parts_sum_to_the_whole(name, first, last):
 
 @given(st.integers(0, 10**6))
 def test_what_is_printed_adds_up(seed):
-    lines = str(explain_gap(documents(seed), measure("yahoo:ndcg@10"), measure("letor4:ndcg@10"))).splitlines()
+    lines = str(
+        explain_gap(documents(seed), measure("yahoo:ndcg@10"), measure("letor4:ndcg@10"))
+    ).splitlines()
     numbers = [line.split()[0] for line in lines]
     start, *parts, end, whole = (round(float(number) * 10_000) for number in numbers)
     assert start + sum(parts) == end
@@ -57,7 +59,10 @@ def test_in_words():
     by_rule = {part.rule: part for part in gap.parts}
     assert by_rule["empty queries"].change == -1 / 2
     assert by_rule["short queries"].change == -1 / 2
-    assert "1 of 2 queries have no relevant document, counted as 1 → counted as 0" in by_rule["empty queries"].why
+    assert (
+        "1 of 2 queries have no relevant document, counted as 1 → counted as 0"
+        in by_rule["empty queries"].why
+    )
     assert "2 of 2 queries have fewer than 10 documents" in by_rule["short queries"].why
 
 
@@ -71,5 +76,7 @@ def test_refusals():
     judged = documents(1)
     with pytest.raises(InputError, match="different measures"):
         explain_gap(judged, measure("ap"), measure("rr"))
-    with pytest.raises(InputError, match="trec_eval has no ERR: conventions that have it are definition, yahoo, ranklib"):
+    with pytest.raises(
+        InputError, match="trec_eval has no ERR: conventions that have it are definition, yahoo, ranklib"
+    ):
         explain_gap(judged, measure("err"), measure("trec_eval:err"))

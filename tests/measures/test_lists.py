@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.measures import stable_order
 
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.lists import TIE_RULES, Judged, RankedLists, encode
+from reference.measures import stable_order
 
 
 def ranked_labels(judged, *rules):

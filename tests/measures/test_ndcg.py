@@ -2,8 +2,8 @@ from math import log2
 
 import numpy as np
 import pytest
-from golden import thesis
 
+from golden import thesis
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.lists import Judged
 from pomona.measures.ndcg import NDCG
@@ -32,7 +32,9 @@ def test_the_tools_by_hand(convention, expected):
     assert measure("ndcg@3", convention).of_query([0, 2, 1]) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("convention", "value"), [("letor4", 0), ("yahoo", 1), ("ranklib", 0), ("lightgbm", 1)])
+@pytest.mark.parametrize(
+    ("convention", "value"), [("letor4", 0), ("yahoo", 1), ("ranklib", 0), ("lightgbm", 1)]
+)
 def test_an_empty_query(convention, value):
     assert measure("ndcg@2", convention).of_query([0, 0]) == value
     assert measure("yahoo:ndcg(empty=0.5)@2").of_query([0, 0]) == 0.5
@@ -44,7 +46,9 @@ def test_a_short_query():
 
 
 def test_the_ideal_knows_documents_that_were_not_ranked():
-    judged = Judged(np.array([1.0]), np.array([1.0]), np.array([0, 1]), None, np.array([1.0, 2.0]), np.array([0, 2]))
+    judged = Judged(
+        np.array([1.0]), np.array([1.0]), np.array([0, 1]), None, np.array([1.0, 2.0]), np.array([0, 2])
+    )
     assert NDCG().of_lists(judged.ranked())[0] == pytest.approx(1 / (3 + 1 / log2(3)))
 
 

@@ -1,3 +1,5 @@
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,16 +62,14 @@ def test_refusals(text, why):
 
 @given(st.text(max_size=30))
 def test_any_text_gives_a_measure_or_a_refusal(text):
-    try:
+    with contextlib.suppress(PomonaError):
         measure(text)
-    except PomonaError:
-        pass
 
 
 def test_a_users_measure_from_a_file(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(
-        "import pomona as pm\nclass Top(pm.Measure):\n    def of_query(self, labels):\n        return labels[0]\n"
+        "import pomona\nclass Top(pomona.Measure):\n  def of_query(self, labels):\n    return labels[0]\n"
     )
     one = measure(f"{path}:Top@3")
     assert (one.of_query([2.0, 1.0]), one.k) == (2, 3)

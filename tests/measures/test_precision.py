@@ -11,7 +11,9 @@ def test_by_hand():
     assert Precision(k=2, relevant=2.0).of_query([1, 2]) == 1 / 2
 
 
-@pytest.mark.parametrize(("convention", "value"), [("letor3", 0), ("letor4", 2 / 10), ("ranklib", 2 / 3), ("trec_eval", 2 / 10)])
+@pytest.mark.parametrize(
+    ("convention", "value"), [("letor3", 0), ("letor4", 2 / 10), ("ranklib", 2 / 3), ("trec_eval", 2 / 10)]
+)
 def test_a_short_query(convention, value):
     assert measure("p@10", convention).of_query([0, 2, 1]) == pytest.approx(value)
 

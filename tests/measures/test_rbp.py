@@ -1,6 +1,6 @@
 import pytest
-from golden import thesis
 
+from golden import thesis
 from pomona.errors import InputError
 from pomona.measures.rbp import RBP
 

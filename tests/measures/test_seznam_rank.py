@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from golden import thesis
 
+from golden import thesis
 from pomona.errors import InputError
 from pomona.measures.parse import measure
 from pomona.measures.seznam_rank import SR4, WEIGHTS, SeznamRank
@@ -15,7 +15,7 @@ def test_thesis_tables():
 
 
 def test_correlations_of_table_3_4():
-    for names in {pair for pair in thesis.CORRELATIONS}:
+    for names in thesis.CORRELATIONS:
         table = thesis.BINARY if "ap" in names or "wta" in names else thesis.GRADED
         lists = [labels for labels, _ in thesis.rows(table, 3)]
         # The thesis correlated the values as printed: only so do all digits agree.
@@ -25,7 +25,9 @@ def test_correlations_of_table_3_4():
 
 def test_by_hand():
     assert SR4().of_query([4] * 20) == 1.0  # 1.17 without the clip
-    assert SeznamRank().of_query([5, 4]) == SR4().of_query([4, 3]) == pytest.approx(0.702 * 1.17 + 0.134 * 0.6)
+    assert (
+        SeznamRank().of_query([5, 4]) == SR4().of_query([4, 3]) == pytest.approx(0.702 * 1.17 + 0.134 * 0.6)
+    )
     assert sum(WEIGHTS) == pytest.approx(1)
     assert list(WEIGHTS) == sorted(WEIGHTS, reverse=True)
     assert SR4().of_query([4] * 20) == SR4().of_query([4] * 20 + [4])

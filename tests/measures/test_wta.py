@@ -1,5 +1,4 @@
 from golden import thesis
-
 from pomona.measures.wta import WTA
 
 

@@ -38,7 +38,8 @@ def reciprocal_rank(ranked, k=None, relevant=1):
 def err(ranked, k=None, max_grade=4):
     chance = [(2**g - 1) / 2**max_grade for g in ranked]
     return sum(
-        chance[r] / (r + 1) * math.prod(1 - c for c in chance[:r]) for r in range(min(len(ranked), k or len(ranked)))
+        chance[r] / (r + 1) * math.prod(1 - c for c in chance[:r])
+        for r in range(min(len(ranked), k or len(ranked)))
     )
 
 

@@ -7,7 +7,16 @@ from pomona.tools.files import java_number, judged_by_query, lines_of, perl_numb
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("0x10", 0), ("1_000", 1), ("  -2.5 ", -2.5), (".75", 0.75), ("5.", 5), ("+0.25", 0.25), ("1E0", 1), ("", 0)],
+    [
+        ("0x10", 0),
+        ("1_000", 1),
+        ("  -2.5 ", -2.5),
+        (".75", 0.75),
+        ("5.", 5),
+        ("+0.25", 0.25),
+        ("1E0", 1),
+        ("", 0),
+    ],
 )
 def test_numbers_as_perl_reads_them(text, value):
     assert perl_number(text.encode()) == value

@@ -23,7 +23,10 @@ def test_golden(tool, case, flag, tmp_path):
     golden = json.loads((GOLDEN / f"{tool}.json").read_text())[case]
     (tmp_path / "f").write_text(golden["features"])
     (tmp_path / "p").write_text(golden["predictions"])
-    assert text(letor(tool, tmp_path / "f", tmp_path / "p", per_query=flag == 1)) == golden[f"output.flag{flag}.txt"]
+    assert (
+        text(letor(tool, tmp_path / "f", tmp_path / "p", per_query=flag == 1))
+        == golden[f"output.flag{flag}.txt"]
+    )
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -65,7 +68,9 @@ def test_lines_the_script_refuses(line, tool, tmp_path):
 
 
 def test_a_label_outside_the_table_is_worth_nothing(tmp_path):
-    (tmp_path / "f").write_text("3 qid:1 1:0 #docid = a inc = 1 prob = 1\n2 qid:1 1:0 #docid = b inc = 1 prob = 1\n")
+    (tmp_path / "f").write_text(
+        "3 qid:1 1:0 #docid = a inc = 1 prob = 1\n2 qid:1 1:0 #docid = b inc = 1 prob = 1\n"
+    )
     (tmp_path / "p").write_text("2\n1\n")
     average = list(letor("letor4", tmp_path / "f", tmp_path / "p", per_query=False))[1].split("\t")
     assert average[1:3] == ["0.0000", "0.5000"]

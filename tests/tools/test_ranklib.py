@@ -9,7 +9,9 @@ from pomona.errors import InputError, UnknownNameError
 from pomona.tools.ranklib import java_text, ranklib
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "ranklib.json").read_text())
-MEASURES = "NDCG@1 NDCG@3 NDCG@5 NDCG@10 NDCG@20 DCG@5 DCG@10 ERR@5 ERR@10 MAP P@1 P@5 P@10 RR@10 BEST@5".split()
+MEASURES = (
+    "NDCG@1 NDCG@3 NDCG@5 NDCG@10 NDCG@20 DCG@5 DCG@10 ERR@5 ERR@10 MAP P@1 P@5 P@10 RR@10 BEST@5".split()
+)
 DEFAULTS = "RR NDCG DCG ERR P BEST NDCG@0 DCG@0 ERR@0 P@0 RR@1000 RR@1 MAP@5 NDCG@1000".split()
 
 
@@ -55,7 +57,10 @@ def in_file_order(path, out):
 def test_oddities(oracles, tmp_path):
     case = oracles / "ranklib" / "q11_same_qid_twice"
     scores = in_file_order(case / "features.txt", tmp_path / "p")
-    assert text(ranklib(case / "features.txt", scores, ["NDCG@10"], per_query=True)) == (case / "idv.txt").read_text()
+    assert (
+        text(ranklib(case / "features.txt", scores, ["NDCG@10"], per_query=True))
+        == (case / "idv.txt").read_text()
+    )
     case = oracles / "ranklib" / "q09_label_above_31"
     scores = in_file_order(case / "features.txt", tmp_path / "p")
     for number, name in enumerate(("NDCG@10", "DCG@10", "ERR@10"), 1):
@@ -66,7 +71,9 @@ def test_oddities(oracles, tmp_path):
     for name in ("MAP", "NDCG@5", "NDCG@10", "ERR@10"):
         for kind in ("same", "extra"):
             ours = text(
-                ranklib(case / "features.txt", scores, [name], per_query=True, qrels=case / f"qrels_{kind}.txt")
+                ranklib(
+                    case / "features.txt", scores, [name], per_query=True, qrels=case / f"qrels_{kind}.txt"
+                )
             )
             assert ours == (case / f"idv.{name}.{kind}.txt").read_text()
 
@@ -94,7 +101,14 @@ def test_unknown_measures_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("value", "printed"),
-    [(0.0, "0.0"), (0.001, "0.001"), (9.99e-4, "9.99E-4"), (1e7, "1.0E7"), (9999999.5, "9999999.5"), (1 / 3, "0.3333333333333333")],
+    [
+        (0.0, "0.0"),
+        (0.001, "0.001"),
+        (9.99e-4, "9.99E-4"),
+        (1e7, "1.0E7"),
+        (9999999.5, "9999999.5"),
+        (1 / 3, "0.3333333333333333"),
+    ],
 )
 def test_numbers_as_java_prints_them(value, printed):
     assert java_text(value) == printed

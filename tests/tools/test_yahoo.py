@@ -44,7 +44,11 @@ def test_oracles(oracles):
                 assert list(yahoo(case / "labels.txt", case / "ranks.txt"))[1] == f"10\t{err}\t{ndcg}"
         else:
             assert text(yahoo(case / "labels.txt", case / "ranks.txt")) == (case / "output.txt").read_text()
-            check(case / "features.txt", case / "predictions.txt", lambda name, case=case: (case / name).read_text())
+            check(
+                case / "features.txt",
+                case / "predictions.txt",
+                lambda name, case=case: (case / name).read_text(),
+            )
         compared += 1
     assert compared >= 20
 

@@ -11,9 +11,9 @@ _MEASURES = ("ndcg@10", "err@20", "ap", "mslr:ndcg@10", "yahoo:ndcg@10")
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to put the data, the scores and the table.")] = Path(
-        "pomona-demo"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Where to put the data, the scores and the table.")
+    ] = Path("pomona-demo"),
     queries: Annotated[int, typer.Option(help="How many queries to simulate.")] = 300,
     seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
@@ -36,7 +36,9 @@ def demo(
     scorers = {name: data.X[:, j].astype(np.float64) for j, name in enumerate(data.feature_names)}
     scorers["random order"] = np.random.default_rng(seed).random(data.n_docs)
     scorers["perfect order"] = data.y.astype(np.float64)
-    table = {name: dict(evaluate(data, scores, _MEASURES, ties="expected")) for name, scores in scorers.items()}
+    table = {
+        name: dict(evaluate(data, scores, _MEASURES, ties="expected")) for name, scores in scorers.items()
+    }
     ranked = sorted(table, key=lambda name: -table[name][_MEASURES[0]])
     best = ranked[1] if ranked[0] == "perfect order" else ranked[0]
 
@@ -49,9 +51,13 @@ def demo(
     if as_json:
         print_json({"data": repr(data), "best": best, "table": {name: table[name] for name in ranked}})
         return
-    typer.echo(f"simulated web search: {data.n_queries} queries, {data.n_docs} documents, {data.n_features} features\n")
+    typer.echo(
+        f"simulated web search: {data.n_queries} queries, {data.n_docs} documents\n"
+    )
     shown = [*[name for name in ranked if name != "random order"][:9], "random order"]
-    print_table(["ranked by", *_MEASURES], [[name, *(f"{table[name][m]:.4f}" for m in _MEASURES)] for name in shown])
+    print_table(
+        ["ranked by", *_MEASURES], [[name, *(f"{table[name][m]:.4f}" for m in _MEASURES)] for name in shown]
+    )
     typer.echo(f"\nThe same ranking ({best}), two tools, two numbers. Why:\n")
     judged = judged_of(data, scorers[best])
     ends = [measure(f"{tool}:ndcg(ties=expected)@10") for tool in ("yahoo", "mslr")]

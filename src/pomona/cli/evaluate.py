@@ -19,32 +19,49 @@ _TOOLS = ("letor3", "letor4", "mslr", "ranklib", "yahoo", "yahoo-half", "trec_ev
 
 
 def evaluate(
-    data: Annotated[Path | None, typer.Argument(help="LETOR file or table with labels.", show_default=False)] = None,
-    scores: Annotated[Path | None, typer.Argument(help="One score a line, in input order.", show_default=False)] = None,
+    data: Annotated[
+        Path | None, typer.Argument(help="LETOR file or table with labels.", show_default=False)
+    ] = None,
+    scores: Annotated[
+        Path | None, typer.Argument(help="One score a line, in input order.", show_default=False)
+    ] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option("--measure", "-m", help="e.g. ndcg@10, letor4:ndcg@10, rbp(p=0.8); repeat or separate by commas."),
+        typer.Option(
+            "--measure", "-m", help="e.g. ndcg@10, letor4:ndcg@10, rbp(p=0.8); repeat or separate by commas."
+        ),
     ] = None,
     convention: Annotated[str | None, typer.Option(help="Whose rules: `pomona list conventions`.")] = None,
     all_conventions: Annotated[bool, typer.Option("--all-conventions", help="A row for every tool.")] = False,
     as_tool: Annotated[
-        str | None, typer.Option("--as", metavar="TOOL", help=f"Print byte for byte what a tool prints: {', '.join(_TOOLS)}.")
+        str | None,
+        typer.Option(
+            "--as", metavar="TOOL", help=f"Print byte for byte what a tool prints: {', '.join(_TOOLS)}."
+        ),
     ] = None,
-    per_query: Annotated[bool, typer.Option("--per-query", "-q", help="Every query, not only the mean.")] = False,
+    per_query: Annotated[
+        bool, typer.Option("--per-query", "-q", help="Every query, not only the mean.")
+    ] = False,
     ties: Annotated[str | None, typer.Option(help="stable, docid, expected, worst or best.")] = None,
     qrels: Annotated[Path | None, typer.Option(help="TREC judgments (with --run).")] = None,
     run: Annotated[Path | None, typer.Option(help="TREC run (with --qrels).")] = None,
-    complete: Annotated[bool, typer.Option("-c", help="trec_eval -c: also average over queries the run lacks.")] = False,
+    complete: Annotated[
+        bool, typer.Option("-c", help="trec_eval -c: also average over queries the run lacks.")
+    ] = False,
     level: Annotated[int, typer.Option("-l", help="trec_eval -l: smallest relevant label.")] = 1,
-    max_docs: Annotated[int | None, typer.Option("-M", help="trec_eval -M: documents judged per query.")] = None,
-    judged_only: Annotated[bool, typer.Option("-J", help="trec_eval -J: leave out unjudged documents.")] = False,
+    max_docs: Annotated[
+        int | None, typer.Option("-M", help="trec_eval -M: documents judged per query.")
+    ] = None,
+    judged_only: Annotated[
+        bool, typer.Option("-J", help="trec_eval -J: leave out unjudged documents.")
+    ] = False,
     gmax: Annotated[int, typer.Option("--gmax", help="RankLib -gmax: the highest label, for ERR.")] = 4,
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
     """Judge scores against labels.
 
-    Means are over all queries; the numbers of empty queries (no relevant document) and of queries shorter than
-    the cut-off stand beside them, since tools treat those differently.
+    Means are over all queries; the numbers of empty queries (no relevant document) and of queries
+    shorter than the cut-off stand beside them, since tools treat those differently.
 
     \b
     Example:  pomona evaluate test.txt scores.txt -m ndcg@10,ap --all-conventions
@@ -69,7 +86,9 @@ def _split(measures: list[str] | None) -> list[str]:
     """Several measures may share one option; commas inside parentheses belong to a measure."""
     import re
 
-    return [part.strip() for text in measures or [] for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+    return [
+        part.strip() for text in measures or [] for part in re.split(r",(?![^()]*\))", text) if part.strip()
+    ]
 
 
 def _as_tool(
@@ -104,7 +123,9 @@ def _as_tool(
         from pomona.tools.yahoo import yahoo
 
         half = name.endswith("half")
-        cutoffs = _cutoffs(_split(measures)) or ((10,) if half else (10, 5) if per_query else (10, 5, 1, 1000))
+        cutoffs = _cutoffs(_split(measures)) or (
+            (10,) if half else (10, 5) if per_query else (10, 5, 1, 1000)
+        )
         return yahoo(data, scores, per_query=per_query, cutoffs=cutoffs, empty=0.5 if half else 1.0)
     from pomona.tools.letor import letor
 
@@ -120,14 +141,21 @@ def _cutoffs(measures: list[str]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(one.k for one in parsed if one.k is not None))
 
 
-def _read(data: Path | None, scores: Path | None, qrels: Path | None, run: Path | None) -> tuple[Judged, list[str]]:
+def _read(
+    data: Path | None, scores: Path | None, qrels: Path | None, run: Path | None
+) -> tuple[Judged, list[str]]:
     if qrels is not None and run is not None:
         from pomona.data.trec import dataset_of_trec, read_qrels, read_run
         from pomona.measures.lists import Judged
 
         found = dataset_of_trec(read_qrels(qrels), read_run(run))
         judged = Judged(
-            found.data.y, found.scores, found.data.query_ptr, found.data.doc_ids, found.pool_labels, found.pool_ptr
+            found.data.y,
+            found.scores,
+            found.data.query_ptr,
+            found.data.doc_ids,
+            found.pool_labels,
+            found.pool_ptr,
         )
         return judged, [str(qid) for qid in found.data.qids]
     if data is None or scores is None:
@@ -172,7 +200,9 @@ def _print_means(
             for asked, name, j in zip(wanted, names, judgements, strict=True)
         }
         values = {asked: j.values.tolist() for asked, j in zip(wanted, judgements, strict=True)}
-        print_json({**counts, "measures": means, **({"qids": qids, "per_query": values} if per_query else {})})
+        print_json(
+            {**counts, "measures": means, **({"qids": qids, "per_query": values} if per_query else {})}
+        )
         return
     if per_query:
         rows = [[qid, *(f"{j.values[q]:.4f}" for j in judgements)] for q, qid in enumerate(qids)]
@@ -190,7 +220,8 @@ def _print_means(
 def _notes(judgements: list[Judgement]) -> list[str]:
     """Where a tool has no such measure of its own."""
     return [
-        f"note: {j.measure.convention} has no {type(j.measure).__name__}; computed by its definition, with that tool's ties"
+        f"note: {j.measure.convention} has no {type(j.measure).__name__}; "
+        "computed by its definition, with that tool's ties"
         for j in judgements
         if j.measure.convention != "definition" and j.measure.convention not in j.measure.conventions
     ]
@@ -218,12 +249,12 @@ def _print_conventions(judged: Judged, wanted: list[str], ties: str | None, as_j
         table[name] = row
     n_queries, n_empty = len(judged.query_ptr) - 1, counts.n_empty if counts else 0
     if as_json:
-        print_json({"n_queries": n_queries, "n_empty": n_empty, "conventions": table, "not_computed": reasons})
+        print_json(
+            {"n_queries": n_queries, "n_empty": n_empty, "conventions": table, "not_computed": reasons}
+        )
         return
     rows = [[name, *("–" if v is None else f"{v:.4f}" for v in row.values())] for name, row in table.items()]
     print_table(["convention", *wanted], rows)
     typer.echo(f"{n_queries} queries, {n_empty} of them empty; – : that tool has no such measure")
     for name, reason in reasons.items():
         typer.echo(f"{name}: {reason}")
-
-

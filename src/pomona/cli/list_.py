@@ -26,7 +26,7 @@ _FORMATS = {
 }
 
 
-def list(  # noqa: A001
+def list(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
 ) -> None:
@@ -54,7 +54,10 @@ def _rows(kind: Kind) -> dict[str, str]:
     if kind is Kind.datasets:
         from pomona.data.catalog import available
 
-        return {entry.name: f"{entry.description} ({'here' if here else 'not here'})" for entry, here in available()}
+        return {
+            entry.name: f"{entry.description} ({'here' if here else 'not here'})"
+            for entry, here in available()
+        }
     if kind is Kind.formats:
         return _FORMATS
     from pomona._registry import entries

@@ -304,7 +304,9 @@ def index_lines(first, last, text, words, with_queries):  # type: ignore[no-unty
 
 
 @kernel
-def read_features(first, last, text, words, features_at, rows, undefined, fixed_width, X, out_hash_at, out_unsure):  # type: ignore[no-untyped-def]
+def read_features(
+    first, last, text, words, features_at, rows, undefined, fixed_width, X, out_hash_at, out_unsure
+):  # type: ignore[no-untyped-def]
     """Read the features of lines `[first, last)` into rows of X, and note where their comments start.
 
     (place and kind of the first error; the largest feature id; where it is if X has no place for it; number

@@ -11,6 +11,7 @@ scattered and features in any order; and whatever is not in the format is refuse
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,28 +154,31 @@ class _Source:
         words: NDArray[np.uint64] = np.ndarray((text.size - 7,), np.uint64, text, strides=(1,))
         return cls(files, starts, text, words)
 
-    def token(self, at: int) -> bytes:
-        """The token at a position, without its end."""
-        end = at
-        while self.text[end] not in b" \t\n#":
-            end += 1
-        return bytes(self.text[at:end]).removesuffix(b"\r")
+    def content(self, at: int) -> bytes:
+        """The rest of a line from here, without its comment and its end."""
+        return _matching(_CONTENT, self.text, at)
+
+    def file_at(self, at: int) -> int:
+        """The number of the file that holds this position."""
+        return int(np.searchsorted(self.starts, at, side="right")) - 1
 
     def refuse(self, at: int, expected: str) -> InputError:
         """The error to raise for what stands at `at`; columns count characters, as editors do."""
-        file = int(np.searchsorted(self.starts, at, side="right")) - 1
+        file = self.file_at(at)
         before = bytes(self.text[self.starts[file] : at])
-        line_start = before.rfind(b"\n") + 1
-        found = self.token(at).decode(errors="replace")
+        column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
+        found = _matching(_TOKEN, self.text, at).decode(errors="replace")
         shown = repr(found if len(found) <= 40 else found[:39] + "…") if found else "the end of the line"
-        if not found and self.text[at] == ord("#"):
-            shown = "a comment"
-        return InputError(
-            f"found {shown}, expected {expected}",
-            self.files[file],
-            before.count(b"\n") + 1,
-            len(before[line_start:].decode(errors="replace")) + 1,
-        )
+        message = f"found {shown}, expected {expected}"
+        return InputError(message, self.files[file], before.count(b"\n") + 1, column)
+
+
+_CONTENT, _TOKEN = re.compile(rb"[^\n#]*"), re.compile(rb"[^ \t\n#]*")
+
+
+def _matching(pattern: re.Pattern[bytes], text: NDArray[np.uint8], at: int) -> bytes:
+    found = pattern.match(memoryview(text), at)
+    return bytes(found.group()).removesuffix(b"\r") if found else b""
 
 
 @dataclass(frozen=True)
@@ -206,8 +210,7 @@ def _parse(
     if order is not None:
         rows = np.empty(n_docs, np.int64)
         rows[order] = np.arange(n_docs)
-    hash_at = np.empty(n_docs, np.int64)
-    X, n_undefined = _read_features(source, heads, rows, n_features, undefined, hash_at)
+    X, n_undefined, hash_at = _read_features(source, heads, rows, n_features, undefined)
     if heads.error is not None:  # only now, because an earlier line may have a wrong feature
         raise heads.error
     comments, doc_ids = _read_comments(source, hash_at if order is None else hash_at[order])
@@ -238,12 +241,11 @@ def _read_heads(source: _Source, with_queries: bool) -> _Heads:
         np.concatenate([part[field] for part in parts]) for field in range(4)
     )
     for i in np.flatnonzero(np.isnan(labels)).tolist():
-        line_start = features_at[i]
-        while line_start > 0 and source.text[line_start - 1] != ord("\n"):
-            line_start -= 1
-        line = bytes(source.text[line_start : features_at[i]])
-        at = line_start + len(line) - len(line.lstrip(b" \t"))
-        labels[i] = _exact_value(source.token(at))
+        at = int(features_at[i])
+        while at > 0 and source.text[at - 1] != ord("\n"):
+            at -= 1
+        at += re.match(rb"[ \t]*", source.content(at)).end()  # type: ignore[union-attr]
+        labels[i] = _exact_value(_matching(_TOKEN, source.text, at))
         if not np.isfinite(labels[i]):
             error = _head_error(source, at, kernels.BAD_LABEL)
             labels, queries, queries_at, features_at = (
@@ -258,8 +260,10 @@ def _head_error(source: _Source, at: int, code: int) -> InputError:
     if code == kernels.BAD_LABEL:
         return source.refuse(at, "a label: a finite number")
     if code == kernels.BAD_QUERY:
-        return source.refuse(at, f"a query id of 1 to {kernels.LONGEST_QUERY_ID} bytes without control characters")
-    path = source.files[int(np.searchsorted(source.starts, at, side="right")) - 1]
+        return source.refuse(
+            at, f"a query id of 1 to {kernels.LONGEST_QUERY_ID} bytes without control characters"
+        )
+    path = source.files[source.file_at(at)]
     return source.refuse(
         at,
         "qid: and the query id (if another file holds the number of rows of each query, "
@@ -315,9 +319,10 @@ def _read_features(
     rows: Offsets,
     n_features: int | None,
     undefined: np.float32,
-    hash_at: Offsets,
-) -> tuple[Features, int]:
+) -> tuple[Features, int, Offsets]:
+    """X, the number of undefined values, and where the comment of each line starts (-1: nowhere)."""
     n_docs = len(heads.labels)
+    hash_at, unsure = np.empty(n_docs, np.int64), np.zeros(n_docs, np.bool_)
     room = available_memory()
     width = heads.width if n_features is None else n_features
     if _memory_of(n_docs, width) > room:
@@ -338,6 +343,7 @@ def _read_features(
             n_features is not None,
             X,
             hash_at,
+            unsure,
         )
         error = next(((part[0], part[1]) for part in parts if part[1] != kernels.FINE), None)
         largest, largest_at = max(((part[2], -part[3]) for part in parts), default=(0, 0))
@@ -354,10 +360,17 @@ def _read_features(
         raise _feature_error(source, *error, width)
     if n_features is None and largest < width:
         X = np.ascontiguousarray(X[:, :largest])
-    for at, row, column in (place for part in parts for place in part[5].tolist()):
-        X[row, column] = _exact_value(source.token(at))
+    for i in np.flatnonzero(unsure).tolist():
+        _read_exactly(source, int(heads.features_at[i]), undefined, X[rows[i] if rows.size else i])
     n_undefined = sum(part[4] for part in parts) - n_docs * (width - X.shape[1])
-    return X, n_undefined
+    return X, n_undefined, hash_at
+
+
+def _read_exactly(source: _Source, at: int, undefined: np.float32, out: NDArray[np.float32]) -> None:
+    """Read a line's features, which the kernel found to be well written, the way the format is defined."""
+    for token in source.content(at).split():
+        feature, _, value = token.partition(b":")
+        out[int(feature) - 1] = undefined if value == b"NULL" else _exact_value(value)
 
 
 def _feature_error(source: _Source, at: int, code: int, width: int) -> InputError:

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Codes, Values
-from pomona.errors import InputError
+from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import convention_named
-from pomona.measures.lists import TIE_RULES, RankedLists, UnknownNameError
+from pomona.measures.lists import TIE_RULES, RankedLists
 
 MOST_ORDERS = 50_000
 """Orders of tied documents that are enumerated for a measure without a closed form."""
@@ -57,7 +57,9 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.k is not None and (not isinstance(self.k, int) or self.k < 1):
-            raise InputError(f"{type(self).__name__}: the cut-off k must be an integer of at least 1, found {self.k}")
+            raise InputError(
+                f"{type(self).__name__}: the cut-off k must be an integer of at least 1, found {self.k}"
+            )
         if self.ties is not None and self.ties not in TIE_RULES:
             raise UnknownNameError("tie rule", self.ties, TIE_RULES)
 

@@ -26,7 +26,7 @@ def _best(first, last, codes, query_ptr, levels, depth, out):  # type: ignore[no
 
 @kernel
 def _expected_best(first, last, codes, query_ptr, block_end, levels, depth, out):  # type: ignore[no-untyped-def]
-    """In the block cut by rank k, the best of a random draw is at most level l with a hypergeometric chance."""
+    """In the block that rank k cuts, the best of a draw is below a level by a hypergeometric chance."""
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         cut = begin + min(end - begin, depth)

@@ -45,9 +45,13 @@ CONVENTIONS = {
             "trec_eval", "trec_eval 9: gain = label, ties by document id, float32 scores", "docid", np.float32
         ),
         Convention("lightgbm", "LightGBM's metrics: an empty query counts 1"),
-        Convention("xgboost", "XGBoost's metrics: an empty query counts 1, float32 scores", "stable", np.float32),
+        Convention(
+            "xgboost", "XGBoost's metrics: an empty query counts 1, float32 scores", "stable", np.float32
+        ),
         Convention("sklearn", "scikit-learn's ndcg_score: gain = label, tied scores averaged", "expected"),
-        Convention("catboost", "CatBoost's metrics: gain = label, an empty query counts 1, ties worst", "worst"),
+        Convention(
+            "catboost", "CatBoost's metrics: gain = label, an empty query counts 1, ties worst", "worst"
+        ),
     )
 }
 

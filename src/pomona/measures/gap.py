@@ -112,11 +112,15 @@ def explain_gap(judged: Judged, first: Measure, last: Measure) -> Gap:
     [('empty queries', -1.0)]
     """
     if type(first) is not type(last):
-        raise InputError(f"{first} and {last} are different measures: compare one measure under two conventions")
+        raise InputError(
+            f"{first} and {last} are different measures: compare one measure under two conventions"
+        )
     for one in (first, last):
         if one.convention != "definition" and one.convention not in one.conventions:
             known = ", ".join(["definition", *one.conventions])
-            raise InputError(f"{one.convention} has no {type(one).__name__}: conventions that have it are {known}")
+            raise InputError(
+                f"{one.convention} has no {type(one).__name__}: conventions that have it are {known}"
+            )
     rules, goal = _rules(first), _rules(last)
     values = [_per_query(judged, first, rules)]
     parts: list[Part] = []
@@ -141,7 +145,11 @@ def explain_gap(judged: Judged, first: Measure, last: Measure) -> Gap:
 
 def _rules(one: Measure) -> dict[str, Any]:
     """All that decides a measure's value, ties and score precision made explicit."""
-    rules = {field.name: getattr(one, field.name) for field in dataclasses.fields(one) if field.name != "convention"}
+    rules = {
+        field.name: getattr(one, field.name)
+        for field in dataclasses.fields(one)
+        if field.name != "convention"
+    }
     return {**rules, "ties": one.tie_rule, "score_type": convention_named(one.convention).score_type.__name__}
 
 
@@ -179,7 +187,9 @@ def _sentence(judged: Judged, rule: str, before: str, after: str, moved: int, ru
     effect = f"moves {moved} of {n} queries" if moved else "changes nothing here"
     concerned: dict[str, Callable[[], str]] = {
         "ties": lambda: f"{_count_tied(judged, rules)} of {n} queries have tied documents, ",
-        "short queries": lambda: f"{_count_short(judged, rules)} of {n} queries have fewer than {rules['k']} documents, ",
+        "short queries": lambda: (
+            f"{_count_short(judged, rules)} of {n} queries have fewer than {rules['k']} documents, "
+        ),
         "empty queries": lambda: f"{_count_empty(judged)} of {n} queries have no relevant document, ",
     }
     about = concerned[rule]() if rule in concerned else ""

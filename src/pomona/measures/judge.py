@@ -83,7 +83,9 @@ def judge(judged: Judged, measures: Sequence[Measure]) -> list[Judgement]:
         if values.shape != (len(lengths),):
             raise InputError(f"{wanted} gave {values.size} values for {len(lengths)} queries")
         if not np.isfinite(values).all():
-            raise InputError(f"{wanted} gave a value that is not finite for query number {_first_bad(values) + 1}")
+            raise InputError(
+                f"{wanted} gave a value that is not finite for query number {_first_bad(values) + 1}"
+            )
         n_short = 0 if wanted.k is None else int((lengths < wanted.k).sum())
         judgements.append(Judgement(wanted, values, n_empty, n_short))
     return judgements

@@ -215,9 +215,7 @@ class Judged:
         ranked_codes = np.empty(len(codes), np.int32)
         n_queries = len(self.query_ptr) - 1
         start = self._start_order(ties, codes, scores)
-        over_chunks(
-            _rank, n_queries, scores, self.query_ptr, start, codes, ranked_codes, order, smallest=64
-        )
+        over_chunks(_rank, n_queries, scores, self.query_ptr, start, codes, ranked_codes, order, smallest=64)
         block_end = None
         if ties == "expected":
             block_end = np.empty(len(codes), np.int64)
@@ -241,8 +239,8 @@ class Judged:
         same = (scores[order][1:] == scores[order][:-1]) & (query[order][1:] == query[order][:-1])
         if same.any():
             raise InputError(
-                f"{int(same.sum())} documents tie with another and there are no document ids to break ties by: "
-                "give document ids, or another tie rule (ties='stable', 'expected', …)"
+                f"{int(same.sum())} documents tie with another and there are no document ids to break "
+                "ties by: give document ids, or another tie rule (ties='stable', 'expected', …)"
             )
         return np.empty(0, np.int64)
 

@@ -62,9 +62,10 @@ class MeanNDCG(Measure):
         weights = discount(self.discount, lists.longest if self.k is None else min(self.k, lists.longest))
         codes = lists.codes
         if lists.block_end is not None:
-            # DCG is linear in the gains: put the block's mean gain at each of its places, as a level of its own.
-            gain, codes = np.concatenate((gain, _mean_of_blocks(gain[codes], lists.block_end))), (
-                np.arange(len(codes), dtype=np.int32) + np.int32(len(gain))
+            # DCG is linear in the gains: every place gets its block's mean gain, as a level of its own.
+            gain, codes = (
+                np.concatenate((gain, _mean_of_blocks(gain[codes], lists.block_end))),
+                (np.arange(len(codes), dtype=np.int32) + np.int32(len(gain))),
             )
         return lists.each_query(
             _mean_over_cutoffs, codes, lists.query_ptr, ideal, lists.pool_ptr, gain, *weights

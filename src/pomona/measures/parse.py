@@ -94,7 +94,8 @@ def _from_file(path: Path, class_name: str) -> type[Measure]:
     if not path.is_file():
         raise InputError("no such file, expected a Python file with a measure class", path)
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     cls = getattr(module, class_name, None)

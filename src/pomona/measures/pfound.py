@@ -41,7 +41,7 @@ class PFound(CascadeMeasure):
         if levels.max() >= len(self.p_relevant):
             raise InputError(
                 f"pFound: label {levels.max():g} has no probability: p_relevant lists labels 0 to "
-                f"{len(self.p_relevant) - 1}, as in pfound(p_relevant={'/'.join(map(str, self.p_relevant))}/…)"
+                f"{len(self.p_relevant) - 1}; give more, as in pfound(p_relevant=0/0.1/0.2/0.4/0.6/0.8)"
             )
         return np.where(levels < 0, 0.0, np.array(self.p_relevant)[np.maximum(levels, 0).astype(int)])
 

@@ -26,7 +26,7 @@ class Precision(PositionMeasure):
     Parameters
     ----------
     relevant : the smallest relevant label, or the set of relevant labels.
-    short : with fewer than k documents, `pad` divides by k, `whole` by the documents there are, `zero` gives 0.
+    short : with fewer than k documents, `pad` divides by k, `whole` by their number, `zero` gives 0.
 
     >>> Precision(k=2).of_query([1, 0, 1])
     0.5

@@ -1,8 +1,8 @@
 """SeznamRank (Modrý 2014, 3.3.2.9).   SR = min(1, Σ_{r≤20} w(r) · v(label_r))
 
 *Reconstructed*: Seznam.cz never published the weights. w(1..4) and v reproduce all 24 values of the
-thesis' Table 3.2; that a list of 4s is worth 1.17 makes the weights sum to 1. Rows π_4, π_5 and π_7 of Table
-3.5 fix w(17..20) = 0.004 and, with w(20) = 0.001, w(5..7) = 0.046 in sum; the shape of the rest is our choice.
+thesis' Table 3.2; that a list of 4s is worth 1.17 makes the weights sum to 1. Rows π_4, π_5 and π_7 of
+Table 3.5 fix w(17..20) = 0.004 and, with w(20) = 0.001, w(5..7) = 0.046 in sum; the shape of the rest is our choice.
 Lists without any top grade (π_2, π_6, π_8) do not fit: the thesis says that the score depends on
 whether one is present, not how, and no such rule is applied here.
 """
@@ -54,8 +54,8 @@ class SeznamRank(PositionMeasure):
         grades = levels - self.lowest_grade
         if grades.max() >= len(WORTH):
             raise InputError(
-                f"SeznamRank knows labels {self.lowest_grade} to {self.lowest_grade + 4}, found {levels.max():g}: "
-                "use sr for labels 1 to 5, sr4 for labels 0 to 4"
+                f"SeznamRank knows labels {self.lowest_grade} to {self.lowest_grade + 4}, "
+                f"found {levels.max():g}: use sr for labels 1 to 5, sr4 for labels 0 to 4"
             )
         return np.where(grades < 0, 0.0, np.array(WORTH)[np.maximum(grades, 0).astype(int)])
 

@@ -16,9 +16,7 @@ from pomona.measures.lists import Judged
 _PERL_NUMBER = re.compile(
     rb"\s*([+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan))", re.IGNORECASE
 )
-_JAVA_NUMBER = re.compile(
-    rb"\s*([+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN))[fFdD]?\s*"
-)
+_JAVA_NUMBER = re.compile(rb"\s*([+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN))[fFdD]?\s*")
 
 
 def lines_of(path: Path | str) -> list[bytes]:
@@ -81,7 +79,9 @@ def _shown(line: bytes) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
-def judged_by_query(labels: Values, scores: Values, qids: list[bytes]) -> tuple[Judged, list[bytes], Offsets | None]:
+def judged_by_query(
+    labels: Values, scores: Values, qids: list[bytes]
+) -> tuple[Judged, list[bytes], Offsets | None]:
     """Gather rows by query: (judged documents, query ids in order of appearance, the row order)."""
     order, query_ptr, distinct = gather(np.array(qids, np.bytes_))
     if order is not None:

@@ -75,7 +75,9 @@ def _read(rules: _Script, features: Path | str, predictions: Path | str) -> tupl
         head = _HEAD.match(line)
         docid = _docid(rules, line)
         if head is None or docid is None:
-            raise InputError(f"{rules.convention}'s script refuses this line, expected {rules.expected}", features, place)
+            raise InputError(
+                f"{rules.convention}'s script refuses this line, expected {rules.expected}", features, place
+            )
         labels[place - 1] = int(head[1])
         qids.append(head[2])
         keys.append((head[2], docid))
@@ -130,7 +132,10 @@ def _print_letor4(
     mean_ndcg: Values,
     per_query: bool,
 ) -> Iterator[str]:
-    for title, last_title, columns in (("P", "MAP", [*precision, ap]), ("NDCG", "MeanNDCG", [*ndcg, mean_ndcg])):
+    for title, last_title, columns in (
+        ("P", "MAP", [*precision, ap]),
+        ("NDCG", "MeanNDCG", [*ndcg, mean_ndcg]),
+    ):
         heads = [f"{title}@{k}" for k in range(1, len(columns))]
         yield "\t".join(["qid", *heads, last_title])
         if per_query:

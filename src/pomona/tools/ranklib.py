@@ -46,7 +46,9 @@ def ranklib(
         values = _values(lists, name, k, max_grade, judgments)
         mean = sum_in_order(values) / len(values)
         if per_query:
-            yield from (f"{title}   {qid}   {java_text(v)}" for qid, v in zip(lists.qids, values, strict=True))
+            yield from (
+                f"{title}   {qid}   {java_text(v)}" for qid, v in zip(lists.qids, values, strict=True)
+            )
             yield f"{title}   all   {java_text(mean)}"
         else:
             yield f"{title} on test data: {java_text(math.floor(mean * 10000 + 0.5) / 10000)}"
@@ -82,7 +84,9 @@ def _read(features: Path | str, scores_path: Path | str) -> _Lists:
         try:
             label = java_number(parts[0])
         except ValueError:
-            raise InputError(f"found label {parts[0].decode(errors='replace')!r}, expected a number", features, place) from None
+            raise InputError(
+                f"found label {parts[0].decode(errors='replace')!r}, expected a number", features, place
+            ) from None
         if not 0 <= label < 32:
             raise InputError(f"found label {label:g}: RankLib takes labels from 0 to 31", features, place)
         qid = parts[1][4:].decode(errors="replace")

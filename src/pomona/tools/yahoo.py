@@ -16,7 +16,7 @@ from pomona.errors import InputError
 from pomona.measures.judge import judge, sum_in_order
 from pomona.measures.lists import Judged
 from pomona.measures.parse import measure
-from pomona.tools.files import judged_by_query, java_number, lines_of, scores_of
+from pomona.tools.files import java_number, judged_by_query, lines_of, scores_of
 
 
 def yahoo(
@@ -100,4 +100,6 @@ def _label(text: bytes, path: Path | str, place: int) -> float:
     try:
         return float(int(float(text)))
     except (ValueError, OverflowError):
-        raise InputError(f"found label {text.decode(errors='replace')!r}, expected a number", path, place) from None
+        raise InputError(
+            f"found label {text.decode(errors='replace')!r}, expected a number", path, place
+        ) from None
