@@ -65,7 +65,8 @@ def write_arrays(
     # Whole even seconds: every file system can store them.
     modified_ns = int(time.time()) // 2 * 2 * 10**9
     contiguous = {name: _little_endian(name, array) for name, array in arrays.items()}
-    entries, offset = [], 0
+    entries: list[dict[str, Any]] = []
+    offset = 0
     for name, array in contiguous.items():
         offset = _aligned(offset)
         entries.append(
@@ -168,7 +169,7 @@ def _little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 def _bytes_of(array: NDArray[Any]) -> memoryview | bytes:
     """Its memory, without a copy."""
-    return memoryview(array.reshape(-1).view(np.uint8)) if array.size else b""
+    return array.reshape(-1).view(np.uint8).data if array.size else b""
 
 
 def _aligned(offset: int) -> int:

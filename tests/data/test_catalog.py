@@ -87,7 +87,7 @@ def test_every_record_is_complete():
         assert entry.places
         assert entry.n_features > 0
         assert entry.max_label > 0
-        assert "\n" not in entry.summary
+        assert "\n" not in entry.description
 
 
 def test_without_a_setting_the_operating_system_says_where(monkeypatch):

@@ -142,11 +142,14 @@ def test_impossible_samples_are_refused(size):
 
 def test_replace_changes_what_is_given_and_shares_the_rest():
     data = small()
+    data.n_undefined = 3
     other = data.replace(y=data.y + 1, feature_names=["a", "b"])
     assert other.y.tolist() == [1, 3, 2, 1]
     assert other.X is data.X
     assert other.doc_ids is data.doc_ids
     assert other.feature_names == ("a", "b")
+    assert other.n_undefined == 3
+    assert data.replace(X=data.X + 1).n_undefined is None
     assert data.replace(X=np.zeros((4, 3), np.float32)).feature_names == ("f1", "f2", "f3")
 
 

@@ -37,6 +37,12 @@ def test_a_negative_label_is_the_bottom_of_the_scale():
     assert describe(Dataset([[1.0], [1.0]], [0, 0], [1, 1])).mean_label == 0
 
 
+def test_what_a_reader_filled_in_still_counts_as_undefined():
+    data = Dataset([[0.0], [2.0]], [0, 1], [1, 1])
+    data.n_undefined = 1
+    assert data.describe().has_undefined
+
+
 def test_no_query_is_refused():
     with pytest.raises(InputError, match="no query"):
         describe()

@@ -12,7 +12,7 @@ TOKEN = re.compile(rb"[^ \t]+")
 INTEGER = re.compile(rb"-?[1-9]\d*|0")
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """The first thing in a text that is not in the format."""
 
     def __init__(self, line: int, column: int) -> None:
@@ -77,8 +77,8 @@ def parse(text: bytes, largest_id: int) -> Parsed:
         if not tokens:
             continue
 
-        def refused(at: int, number: int = number, content: bytes = content) -> Refused:
-            return Refused(number, len(content[:at].decode(errors="replace")) + 1)
+        def refused(at: int, number: int = number, content: bytes = content) -> RefusedError:
+            return RefusedError(number, len(content[:at].decode(errors="replace")) + 1)
 
         label_at, label_text = tokens[0]
         label = value_of(label_text)

@@ -111,7 +111,7 @@ def _as_tool(
         from pomona.tools.trec_eval import trec_eval
 
         version = 10 if name.endswith("-10") else 9
-        return trec_eval(qrels, run, measures, per_query=per_query, version=version, **trec_options)
+        return trec_eval(qrels, run, measures=measures, per_query=per_query, version=version, **trec_options)
     if data is None or scores is None:
         raise typer.BadParameter(f"--as {tool} needs two files: DATA SCORES")
     if name == "ranklib":

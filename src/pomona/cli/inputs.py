@@ -27,9 +27,9 @@ def read_scores(path: Path, n_docs: int) -> Scores:
     """One number a line; anything else is refused with its line."""
     import numpy as np
 
-    from pomona.data.compression import read_bytes
+    from pomona.data.compression import read_files
 
-    lines = bytes(read_bytes(path)).splitlines()
+    lines = read_files([path], 1)[0].tobytes().splitlines()
     while lines and not lines[-1].strip():
         lines.pop()
     try:

@@ -6,6 +6,10 @@ which spares numba's check for negative indices (a fifth of the time). Errors co
 code, and become sentences in `letor.py`.
 """
 
+# Numba gives every variable the one type it needs; mypy would have each conversion written out twice.
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, assignment"
+# ruff: noqa: SIM109 (a chain of comparisons compiles faster than a tuple that is searched)
+
 from __future__ import annotations
 
 import numpy as np
@@ -45,7 +49,7 @@ _B7, _B8, _B16, _B32, _B56, _B63 = (np.uint64(bits) for bits in (7, 8, 16, 32, 5
 
 
 @kernel
-def _to_float32(mantissa, exponent):  # type: ignore[no-untyped-def]
+def _to_float32(mantissa, exponent):
     """(float32 of the double nearest to mantissa × 10^exponent, whether that is certain)."""
     if mantissa <= _EXACT and -22 <= exponent <= 22:
         # Mantissa and power are both exact doubles, so the one operation rounds as the definition does.
@@ -67,7 +71,7 @@ def _to_float32(mantissa, exponent):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _read_word(text, p, signed):  # type: ignore[no-untyped-def]
+def _read_word(text, p, signed):
     """(end, value, status) of NULL, or of nan, inf and infinity in any case."""
     a, b, c = text[p] | 32, text[p + _ONE] | 32, text[p + np.uint64(2)] | 32
     if a == ord("n") and b == ord("a") and c == ord("n"):
@@ -84,7 +88,7 @@ def _read_word(text, p, signed):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _read_any_number(text, p):  # type: ignore[no-untyped-def]
+def _read_any_number(text, p):
     """(end, value, status) of whatever stands at `p`: any number of digits, exponents, nan, inf, NULL."""
     sign = text[p]
     if sign == _MINUS or sign == _PLUS:
@@ -129,7 +133,7 @@ def _read_any_number(text, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _read_number(text, words, p):  # type: ignore[no-untyped-def]
+def _read_number(text, words, p):
     """(end, value, status) of the number at `p`; the value is what float32(float(text)) is.
 
     Here the common case, a decimal of at most 15 digits; inlined, as the functions it calls rarely are not.
@@ -172,27 +176,27 @@ def _read_number(text, words, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _skip_blanks(text, p):  # type: ignore[no-untyped-def]
+def _skip_blanks(text, p):
     while text[p] == _SPACE or text[p] == _TAB:
         p += _ONE
     return p
 
 
 @kernel
-def _ends_content(text, p):  # type: ignore[no-untyped-def]
+def _ends_content(text, p):
     """Whether the line, or what it holds before its comment, ends here."""
     c = text[p]
     return c == _NEWLINE or c == _HASH or (c == _RETURN and text[p + _ONE] == _NEWLINE)
 
 
 @kernel
-def _ends_token(text, p):  # type: ignore[no-untyped-def]
+def _ends_token(text, p):
     c = text[p]
     return c == _SPACE or c == _TAB or _ends_content(text, p)
 
 
 @kernel
-def _find_newline(text, words, p, stop):  # type: ignore[no-untyped-def]
+def _find_newline(text, words, p, stop):
     """The first newline at or after `p`; some place not before `stop` when there is none before it."""
     while p < stop:
         other = words[p] ^ _EIGHT_NEWLINES
@@ -205,7 +209,7 @@ def _find_newline(text, words, p, stop):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _read_query_id(text, p):  # type: ignore[no-untyped-def]
+def _read_query_id(text, p):
     """(end, value, whether it is an int64 written the way integers print) of the query id at `p`."""
     start, negative = p, text[p] == _MINUS
     if negative:
@@ -228,7 +232,7 @@ def _read_query_id(text, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _last_feature_id(text, start, end, with_comments):  # type: ignore[no-untyped-def]
+def _last_feature_id(text, start, end, with_comments):
     """The id of a line's last feature, found from its end; a guess, as lines may be in any order or wrong."""
     p = end
     if with_comments:
@@ -246,11 +250,11 @@ def _last_feature_id(text, start, end, with_comments):  # type: ignore[no-untype
             break
         feature += weight * np.int64(digit)
         weight *= 10
-    return feature
+    return feature if feature <= LARGEST_FEATURE_ID else 0
 
 
 @kernel
-def index_lines(first, last, text, words, with_queries):  # type: ignore[no-untyped-def]
+def index_lines(first, last, text, words, with_queries):
     """The heads of the documents whose lines start in bytes `[first, last)`, up to the first bad one.
 
     (labels, NaN where only Python can tell; query ids as integers; where they start; where the features
@@ -306,7 +310,7 @@ def index_lines(first, last, text, words, with_queries):  # type: ignore[no-unty
 @kernel
 def read_features(
     first, last, text, words, features_at, rows, undefined, fixed_width, X, out_hash_at, out_unsure
-):  # type: ignore[no-untyped-def]
+):
     """Read the features of lines `[first, last)` into rows of X, and note where their comments start.
 
     (place and kind of the first error; the largest feature id; where it is if X has no place for it; number
@@ -385,7 +389,7 @@ def read_features(
 
 
 @kernel
-def find_comments(first, last, text, hash_at, out):  # type: ignore[no-untyped-def]
+def find_comments(first, last, text, hash_at, out):
     """Start and length of the comment, and of the document id in it, of rows `[first, last)`.
 
     out : (n_rows, 4); the id is the token after `docid =`, or else the first token.
@@ -421,7 +425,7 @@ def find_comments(first, last, text, hash_at, out):  # type: ignore[no-untyped-d
 
 
 @kernel
-def copy_texts(first, last, text, starts, offsets, out):  # type: ignore[no-untyped-def]
+def copy_texts(first, last, text, starts, offsets, out):
     """Copy the texts of rows `[first, last)`, which begin at `starts`, to their places in `out`."""
     for i in range(first, last):
         source, target = np.uint64(starts[i]), np.uint64(offsets[i])
@@ -430,7 +434,7 @@ def copy_texts(first, last, text, starts, offsets, out):  # type: ignore[no-unty
 
 
 @kernel
-def _write_integer(value, out, k):  # type: ignore[no-untyped-def]
+def _write_integer(value, out, k):
     """Append a non-negative integer; returns the new end."""
     n_digits = 1
     while n_digits < 20 and value >= _WHOLE_POWERS[n_digits]:
@@ -442,7 +446,7 @@ def _write_integer(value, out, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _write_bytes(text, first, last, out, k):  # type: ignore[no-untyped-def]
+def _write_bytes(text, first, last, out, k):
     for j in range(first, last):
         out[k] = text[j]
         k += 1
@@ -450,7 +454,7 @@ def _write_bytes(text, first, last, out, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _decimal(value, n_digits):  # type: ignore[no-untyped-def]
+def _decimal(value, n_digits):
     """(mantissa, exponent, whether it reads back as `value`) of a positive number at about so many digits."""
     exponent = np.int64(np.floor(np.log10(np.float64(value)))) + 1 - n_digits
     mantissa = np.uint64(np.rint(np.float64(value) / _POWERS[exponent - _LOWEST]))
@@ -459,7 +463,7 @@ def _decimal(value, n_digits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _write_number(value, out, k):  # type: ignore[no-untyped-def]
+def _write_number(value, out, k):
     """Append the shortest text that reads back as the same float32; returns the new end."""
     if value != value:
         return _write_bytes(b"nan", 0, 3, out, k)
@@ -509,7 +513,7 @@ def _write_number(value, out, k):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def format_lines(first, last, rows, X, y, queries, query_text, query_ends, prefix, texts, text_ends):  # type: ignore[no-untyped-def]
+def format_lines(first, last, rows, X, y, queries, query_text, query_ends, prefix, texts, text_ends):
     """The bytes of lines `[first, last)`; line i is row rows[i], or i if `rows` is empty.
 
     queries : (n_docs,) row of the query's text; text j of a column is bytes `ends[j]:ends[j + 1]`.

@@ -33,7 +33,7 @@ class Collection:
     layout: str
     n_features: int
     max_label: int
-    summary: str
+    description: str
     prefix: str = ""
 
     def directory(self) -> Path | None:
@@ -88,7 +88,7 @@ def _gov(year: int, task: str, goal: str, counts: str) -> Collection:
         layout=_FOLDS,
         n_features=64,
         max_label=1,
-        summary=f"{goal} in the .gov crawl, TREC {year}: {counts}; normalized per query",
+        description=f"{goal} in the .gov crawl, TREC {year}: {counts}; normalized per query",
     )
 
 
@@ -101,7 +101,7 @@ _COLLECTIONS = (
         layout=_FOLDS,
         n_features=46,
         max_label=2,
-        summary="TREC million-query track 2007: 1692 queries, 69623 documents; normalized per query",
+        description="TREC million-query track 2007: 1692 queries, 69623 documents; normalized per query",
     ),
     Collection(
         name="mq2008",
@@ -111,7 +111,7 @@ _COLLECTIONS = (
         layout=_FOLDS,
         n_features=46,
         max_label=2,
-        summary="TREC million-query track 2008: 784 queries, 15211 documents; normalized per query",
+        description="TREC million-query track 2008: 784 queries, 15211 documents; normalized per query",
     ),
     Collection(
         name="ohsumed",
@@ -121,7 +121,7 @@ _COLLECTIONS = (
         layout=_FOLDS,
         n_features=45,
         max_label=2,
-        summary="medical abstracts: 106 queries, 16140 documents; normalized per query",
+        description="medical abstracts: 106 queries, 16140 documents; normalized per query",
     ),
     Collection(
         name="ohsumed-min",
@@ -131,7 +131,7 @@ _COLLECTIONS = (
         layout=_RAW_FOLDS,
         n_features=45,
         max_label=2,
-        summary="OHSUMED before normalization, missing values filled",
+        description="OHSUMED before normalization, missing values filled",
     ),
     Collection(
         name="ohsumed-null",
@@ -141,7 +141,7 @@ _COLLECTIONS = (
         layout=_RAW_FOLDS,
         n_features=45,
         max_label=2,
-        summary="OHSUMED before normalization, missing values marked",
+        description="OHSUMED before normalization, missing values marked",
     ),
     _gov(2003, "td", "topic distillation", "50 queries"),
     _gov(2003, "np", "named-page finding", "150 queries"),
@@ -157,7 +157,7 @@ _COLLECTIONS = (
         layout=_ONE_FOLD,
         n_features=136,
         max_label=4,
-        summary="108 queries of a web search engine, 12319 documents; raw scale",
+        description="108 queries of a web search engine, 12319 documents; raw scale",
     ),
     Collection(
         name="mslr-web10k",
@@ -167,7 +167,7 @@ _COLLECTIONS = (
         layout=_FOLDS,
         n_features=136,
         max_label=4,
-        summary="a web search engine: 10000 queries, 1200192 documents; raw scale",
+        description="a web search engine: 10000 queries, 1200192 documents; raw scale",
     ),
     Collection(
         name="mslr-web30k",
@@ -177,7 +177,7 @@ _COLLECTIONS = (
         layout=_FOLDS,
         n_features=136,
         max_label=4,
-        summary="a web search engine: 31531 queries, 3771125 documents; raw scale",
+        description="a web search engine: 31531 queries, 3771125 documents; raw scale",
     ),
     Collection(
         name="yahoo-set1",
@@ -187,7 +187,7 @@ _COLLECTIONS = (
         layout="set1.train.txt, set1.valid.txt and set1.test.txt",
         n_features=700,
         max_label=4,
-        summary="29921 queries, 709877 documents; 519 of 700 feature numbers occur",
+        description="29921 queries, 709877 documents; 519 of 700 feature numbers occur",
         prefix="set1",
     ),
     Collection(
@@ -198,7 +198,7 @@ _COLLECTIONS = (
         layout="set2.train.txt, set2.valid.txt and set2.test.txt",
         n_features=700,
         max_label=4,
-        summary="6330 queries, 172870 documents; 596 of 700 feature numbers occur",
+        description="6330 queries, 172870 documents; 596 of 700 feature numbers occur",
         prefix="set2",
     ),
     Collection(
@@ -209,7 +209,7 @@ _COLLECTIONS = (
         layout="train.txt and test.txt",
         n_features=220,
         max_label=4,
-        summary="a web search engine: 33018 queries, 10454629 documents; raw scale, no validation part",
+        description="a web search engine: 33018 queries, 10454629 documents; raw scale, no validation part",
     ),
     Collection(
         name="istella-s",
@@ -219,7 +219,7 @@ _COLLECTIONS = (
         layout=_ONE_FOLD,
         n_features=220,
         max_label=4,
-        summary="Istella with fewer irrelevant documents: 33018 queries, 3408630 documents; raw scale",
+        description="Istella with fewer irrelevant documents: 33018 queries, 3408630 documents; raw scale",
     ),
     Collection(
         name="lightgbm-example",
@@ -229,7 +229,7 @@ _COLLECTIONS = (
         layout="rank.train, rank.train.query, rank.test and rank.test.query",
         n_features=300,
         max_label=4,
-        summary="251 short queries, 3773 documents, sparse; query sizes in their own files",
+        description="251 short queries, 3773 documents, sparse; query sizes in their own files",
     ),
     Collection(
         name="trec-news-2018",
@@ -239,7 +239,7 @@ _COLLECTIONS = (
         layout="trec_news_2018.train and trec_news_2018.test",
         n_features=5,
         max_label=4,
-        summary="entities of 50 news articles, 823 documents, sparse; a toy with real judgments",
+        description="entities of 50 news articles, 823 documents, sparse; a toy with real judgments",
     ),
 )
 

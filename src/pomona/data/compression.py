@@ -56,6 +56,12 @@ def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], 
     return _read_only(np.frombuffer(text, np.uint8)), starts
 
 
+def read_bytes(path: Path) -> bytes:
+    """The bytes of one file, without a byte order mark."""
+    text, _ = read_files([path], padding=1)
+    return text[:-1].tobytes()
+
+
 @contextlib.contextmanager
 def open_to_write(path: Path) -> Iterator[IO[bytes]]:
     """A stream of bytes to `path`, compressed as its suffix says; the file appears when all is written."""
@@ -109,7 +115,7 @@ def _read_plain(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8],
     starts, start = [], 0
     for path, mark, size, state in zip(paths, marks, sizes, states, strict=True):
         starts.append(start)
-        over_chunks(_read_part, size, path, mark, memoryview(text)[start : start + size], smallest=_PIECE)
+        over_chunks(_read_part, size, path, mark, text.data[start : start + size], smallest=_PIECE)
         if _state(path) != state:
             raise InputError("was changed while it was being read", path)
         text[start + size] = ord("\n")

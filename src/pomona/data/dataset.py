@@ -214,7 +214,7 @@ class Dataset:
         """The same documents with other features or labels; what is not given is shared, not copied."""
         if feature_names is None and (X is None or X.shape[1] == self.n_features):
             feature_names = self.feature_names
-        return Dataset.from_parts(
+        data = Dataset.from_parts(
             self.X if X is None else X,
             self.y if y is None else y,
             self.query_ptr,
@@ -224,6 +224,8 @@ class Dataset:
             feature_names=feature_names,
             input_order=self.input_order,
         )
+        data.n_undefined = self.n_undefined if X is None else None
+        return data
 
     def describe(self) -> Statistics:
         """The row of the dataset table: queries, documents, labels, undefined values.

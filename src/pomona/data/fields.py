@@ -169,7 +169,9 @@ def integers(column: Column) -> NDArray[np.int64]:
     return _numbers(column, _INTEGER, np.int64, atol)
 
 
-def _numbers(column: Column, plain: NDArray[np.bool_], dtype: Any, parse: Callable[[bytes], float]) -> Any:
+def _numbers(
+    column: Column, plain: NDArray[np.bool_], dtype: Any, parse: Callable[[bytes], float]
+) -> NDArray[Any]:
     """Fields of plain characters all at once, the others one by one with `parse`."""
     out = np.empty(len(column), dtype)
     for first in range(0, len(column), _ROWS):

@@ -24,7 +24,7 @@ from pomona._jit import n_threads, over_chunks
 from pomona._types import Features, Labels, Offsets
 from pomona.data import _letor_kernels as kernels
 from pomona.data import store
-from pomona.data.compression import available_memory, open_to_write, read_files
+from pomona.data.compression import available_memory, open_to_write, read_bytes, read_files
 from pomona.data.dataset import Dataset, gather
 from pomona.data.text import TextColumn
 from pomona.errors import InputError
@@ -136,7 +136,7 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
                 return formatted
 
             for part in over_chunks(lines, min(a_round, data.n_docs - start), smallest=a_piece):
-                stream.write(memoryview(part))
+                stream.write(part.data)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ _CONTENT, _TOKEN = re.compile(rb"[^\n#]*"), re.compile(rb"[^ \t\n#]*")
 
 
 def _matching(pattern: re.Pattern[bytes], text: NDArray[np.uint8], at: int) -> bytes:
-    found = pattern.match(memoryview(text), at)
+    found = pattern.match(text.data, at)
     return bytes(found.group()).removesuffix(b"\r") if found else b""
 
 
@@ -223,7 +223,7 @@ def _parse(
         comments=comments,
         input_order=order,
     )
-    data.n_undefined = n_undefined  # type: ignore[attr-defined]
+    data.n_undefined = n_undefined
     return data
 
 
@@ -296,9 +296,8 @@ def _queries_by_size(
     n_rows = np.diff(np.searchsorted(heads.features_at, [*source.starts, source.text.size]))
     sizes: list[int] = []
     for query_file, path, n in zip(query_files, source.files, n_rows.tolist(), strict=True):
-        text, _ = read_files([query_file], padding=1)
         before = len(sizes)
-        for number, line in enumerate(bytes(text).split(b"\n"), 1):
+        for number, line in enumerate(read_bytes(query_file).split(b"\n"), 1):
             token = line.strip(b" \t\r")
             if not token:
                 continue
@@ -407,7 +406,7 @@ def _column(source: _Source, starts: Offsets, lengths: Offsets) -> TextColumn | 
 
 
 def _over_pieces(kernel: Callable[..., Any], n_items: int, size: int, *arguments: Any) -> list[Any]:
-    """What the kernel returns for pieces of at most `size` items, in order; ranges of pieces run in threads."""
+    """What the kernel returns for pieces of at most `size` items, in order; pieces run in threads."""
 
     def run(first: int, last: int) -> list[Any]:
         return [kernel(a, min(a + size, last), *arguments) for a in range(first, last, size)]

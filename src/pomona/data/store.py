@@ -30,7 +30,7 @@ _KEPT_DAYS = 30
 
 
 def kept(sources: Sequence[Path], parameters: Sequence[Any], parse: Callable[[], Dataset]) -> Dataset:
-    """The dataset that `parse` would make of the sources: from the copy if there is one, else parsed and kept."""
+    """What `parse` makes of the sources: mapped from the copy if there is one, else parsed and kept."""
     try:
         before = _fingerprint(sources)
     except OSError:  # a pipe, or no file at all: parsing will say
@@ -44,7 +44,7 @@ def kept(sources: Sequence[Path], parameters: Sequence[Any], parse: Callable[[],
     try:
         if _fingerprint(sources) == before:
             copy.parent.mkdir(parents=True, exist_ok=True)
-            write_arrays(copy, _KIND, {"sources": before, "n_undefined": data.n_undefined}, _arrays(data))  # type: ignore[attr-defined]
+            write_arrays(copy, _KIND, {"sources": before, "n_undefined": data.n_undefined}, _arrays(data))
             _forget_old(copy.parent)
     except (OSError, PomonaError) as error:
         warnings.warn(f"no copy of {sources[0]} is kept: {error}", RuntimeWarning, stacklevel=3)
@@ -104,7 +104,7 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         input_order=arrays.get("input_order"),
         **columns,
     )
-    data.n_undefined = header["n_undefined"]  # type: ignore[attr-defined]
+    data.n_undefined = header["n_undefined"]
     return data
 
 
