@@ -71,8 +71,8 @@ def evaluate(
     if as_tool is not None:
         options = {"complete": complete, "level": level, "max_docs": max_docs, "judged_only": judged_only}
         lines = _as_tool(as_tool, data, scores, qrels, run, measure or [], per_query, gmax, options)
-        for line in lines:
-            typer.echo(line)
+        # As bytes: a query id need not be valid UTF-8 to come out as it went in.
+        typer.echo("".join(f"{line}\n" for line in lines).encode(errors="surrogateescape"), nl=False)
         return
     judged, qids = _read(data, scores, qrels, run)
     wanted = _split(measure) or list(_DEFAULT_MEASURES)

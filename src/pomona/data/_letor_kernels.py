@@ -326,9 +326,6 @@ def read_features(
         p = np.uint64(features_at[i])
         in_order, highest, n_defined = True, 0, 0
         while True:
-            p = _skip_blanks(text, p)
-            if _ends_content(text, p):
-                break
             token, feature = p, 0
             while True:
                 digit = np.uint64(text[p]) - _ZERO
@@ -336,6 +333,11 @@ def read_features(
                     break
                 feature = min(feature * 10 + np.int64(digit), LARGEST_FEATURE_ID + 1)
                 p += _ONE
+            if p == token and (text[p] == _SPACE or text[p] == _TAB):
+                p += _ONE
+                continue
+            if p == token and _ends_content(text, p):
+                break
             error_at = np.int64(token)
             if p == token or text[p] != _COLON:
                 error = BAD_FEATURE
@@ -369,7 +371,9 @@ def read_features(
                 seen_in[feature - 1] = i
             value_at = p + _ONE
             p, value, status = _read_number(text, words, value_at)
-            if status == _OTHER or (text[p] != _SPACE and not _ends_token(text, p)):
+            if status == _NUMBER and text[p] == _SPACE:
+                p += _ONE
+            elif status == _OTHER or not _ends_token(text, p):
                 error_at, error = np.int64(value_at), BAD_VALUE
                 break
             if feature <= width:

@@ -37,12 +37,13 @@ def trec_eval(
     judged_only: bool = False,
     version: int = 9,
 ) -> list[str]:
-    """Print what `trec_eval qrels run` prints, as lines without their newlines.
+    """The lines that `trec_eval qrels run` prints, without their newlines.
 
     Parameters
     ----------
     measures : as after `-m`, e.g. `["map", "ndcg_cut.5,10"]`; the tool's `official` ones when left out.
-    per_query : -q, also the lines of every query; summary: without the tool's -n.
+    per_query : -q, also the lines of every query.
+    summary : the lines over all queries, which the tool's -n leaves out.
     complete : -c, also count queries of the judgments that the run does not hold.
     level : -l, the least label of a relevant document.
     max_docs : -M, use no more documents of a query than these.
@@ -63,7 +64,7 @@ def trec_eval(
     # Comments came with version 10; to version 9 they are lines like any other.
     judgments = read_qrels(qrels, comments=version == 10)
     answers = read_run(run, comments=version == 10)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return _lines(judgments, answers, chosen, options, per_query, summary)
 
 

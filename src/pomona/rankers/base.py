@@ -1,0 +1,162 @@
+"""What a ranker is: a scikit-learn estimator that also takes datasets, and knows its measure.
+
+`fit(train, valid=valid)` and `predict(test)` take datasets; `fit(X, y, qid=qid)` and `predict(X)` take
+arrays and frames. The query ids are *requested* as scikit-learn metadata: with routing switched on,
+`cross_validate`, `GridSearchCV` and `Pipeline` carry `qid` to `fit` and to `score` without further words.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from pomona import _registry
+from pomona._types import Features, Scores
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError, PomonaError
+from pomona.measures.base import Measure
+from pomona.measures.judge import evaluate
+from pomona.measures.parse import measure as parse_measure
+from pomona.rankers.model_file import read_model, write_model
+
+Validation = Dataset | tuple[Any, Any, Any]
+
+
+class Ranker(BaseEstimator):  # type: ignore[misc]
+    """Learns from labelled documents to give scores that rank.
+
+    A subclass declares its parameters in `__init__`, says what it is (`name`, `family`, `paper`), learns in
+    `_fit`, scores in `_predict`, and turns its learnt state into arrays and back.
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str]
+    """point-wise, pair-wise or list-wise."""
+    paper: ClassVar[str]
+
+    measure: str | Measure
+    """What `score` reports, and what the ranker is selected by."""
+
+    # The names that scikit-learn's metadata routing reads: these methods want the query ids.
+    __metadata_request__fit: ClassVar = {"qid": True}
+    __metadata_request__score: ClassVar = {"qid": True}
+
+    @abstractmethod
+    def _fit(self, train: Dataset, valid: Dataset | None) -> None:
+        """Learn, leaving attributes that end in `_`."""
+
+    @abstractmethod
+    def _predict(self, X: Features) -> Scores:
+        """One score a row."""
+
+    @abstractmethod
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What was learnt, as (numbers and texts, arrays)."""
+
+    @abstractmethod
+    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """The inverse of `_state`."""
+
+    def fit(self, X: Any, y: Any = None, qid: Any = None, *, valid: Validation | None = None) -> Self:
+        """Learn from a dataset, or from features, labels and query ids.
+
+        `valid`, a dataset or (X, y, qid), is for early stopping and model selection.
+        """
+        train = as_dataset(X, y, qid)
+        held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
+        if held_out is not None and held_out.n_features != train.n_features:
+            raise InputError(
+                f"the validation data have {held_out.n_features} features, the training data {train.n_features}"
+            )
+        self.n_features_in_ = train.n_features
+        self.feature_names_ = train.feature_names
+        self._fit(train, held_out)
+        return self
+
+    def predict(self, X: Any) -> Scores:
+        """One score a document: higher ranks first."""
+        self._check_fitted()
+        features = X.X if isinstance(X, Dataset) else _as_features(X)
+        if features.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"{type(self).__name__} was fitted on {self.n_features_in_} features, found {features.shape[1]}"
+            )
+        return self._predict(features)
+
+    def score(self, X: Any, y: Any = None, qid: Any = None) -> float:
+        """The mean of the ranker's measure."""
+        data = as_dataset(X, y, qid)
+        value: float = evaluate(data, self.predict(data), self._measure)[str(self._measure)]
+        return value
+
+    @property
+    def _measure(self) -> Measure:
+        return parse_measure(self.measure)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "n_features_in_"):
+            raise NotFittedError(f"{type(self).__name__} is not fitted: call fit first")
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted ranker to a file that loads without running code."""
+        self._check_fitted()
+        facts, arrays = self._state()
+        parameters = {name: _plain(name, value) for name, value in self.get_params(deep=False).items()}
+        learnt = {"n_features": self.n_features_in_, "feature_names": list(self.feature_names_), **facts}
+        write_model(Path(path), self.name, {"parameters": parameters, "learnt": learnt}, arrays)
+
+
+def load_model(path: str | Path) -> Ranker:
+    """Read a fitted ranker from the file that `save` wrote."""
+    kind, written, arrays = read_model(Path(path))
+    try:
+        cls = _registry.find("rankers", kind, "ranker").load()
+        ranker: Ranker = cls(**written["parameters"])
+        learnt = written["learnt"]
+        ranker.n_features_in_ = int(learnt["n_features"])
+        ranker.feature_names_ = tuple(learnt["feature_names"])
+        ranker._set_state(learnt, arrays)
+    except PomonaError:
+        raise
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"not a model of this version of Pomona ({error}): train it again", path) from None
+    return ranker
+
+
+def as_dataset(X: Any, y: Any = None, qid: Any = None) -> Dataset:
+    """A dataset from a dataset, or from features, labels and query ids."""
+    if isinstance(X, Dataset):
+        if y is not None or qid is not None:
+            raise InputError("a Dataset has its own labels and query ids: leave y and qid out")
+        return X
+    if y is None or qid is None:
+        missing = "labels y" if y is None else "query ids qid"
+        raise InputError(f"the {missing} are missing: give a Dataset, or X, y and qid=…")
+    return Dataset(X, y, qid)
+
+
+def _as_features(X: Any) -> Features:
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    return Dataset(X, np.zeros(n), np.zeros(n, np.int64)).X
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A parameter as JSON keeps it."""
+    if isinstance(value, Measure):
+        return str(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(name, part) for part in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(name, part) for key, part in value.items()}
+    raise InputError(f"parameter {name}={value!r} cannot be written to a model file")
