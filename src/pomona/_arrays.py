@@ -15,6 +15,7 @@ import json
 import math
 import mmap
 import os
+import re
 import secrets
 import stat
 import struct
@@ -89,6 +90,7 @@ def write_arrays(
         for entry, array in zip(entries, contiguous.values(), strict=True):
             file.write(bytes(start + entry["offset"] - file.tell()))
             file.write(_bytes_of(array))
+        file.write(bytes(start + offset - file.tell()))
 
 
 def read_arrays(
@@ -121,9 +123,9 @@ def read_arrays(
             for entry in description["arrays"]
         }
         return dict(description["header"]), arrays
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, InputError):
-            raise
+    except InputError:
+        raise
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
         raise InputError(f"is damaged or not a file of Pomona's ({error})", path) from None
 
 
@@ -140,21 +142,22 @@ def _description(content: Any, size: int) -> tuple[dict[str, Any], int]:
         raise ValueError("the checksum of its description differs")
     description = json.loads(bytes(text))
     start = _aligned(_HEAD.size + length)
-    # The last array may be empty, and then the file ends before its aligned place.
-    if max(start + description["size"], 0) != size and description["size"] > 0:
+    if start + description["size"] != size:
         raise ValueError(f"{size} bytes instead of {start + description['size']}")
     return description, start
 
 
 def _array(content: Any, start: int, size: int, entry: Mapping[str, Any], checked: bool) -> NDArray[Any]:
+    if not re.fullmatch(r"[<|][biufU]\d{1,9}", entry["dtype"]):
+        raise ValueError(f"array {entry['name']!r} of type {entry['dtype']!r}")
     dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-    if dtype.kind not in _KINDS or not all(type(n) is int and n >= 0 for n in shape):
-        raise ValueError(f"array {entry['name']!r} of type {dtype} and shape {shape}")
+    if not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError(f"array {entry['name']!r} of shape {shape}")
     count, offset = math.prod(shape), start + entry["offset"]
     if count == 0:
         return np.empty(shape, dtype)
-    if entry["offset"] < 0 or offset + count * dtype.itemsize > size:
-        raise ValueError(f"array {entry['name']!r} lies outside the file")
+    if entry["offset"] < 0 or offset % _ALIGNMENT or offset + count * dtype.itemsize > size:
+        raise ValueError(f"array {entry['name']!r} lies outside its place in the file")
     array: NDArray[Any] = np.frombuffer(content, dtype, count, offset)
     if checked and zlib.crc32(_bytes_of(array)) != entry["checksum"]:
         raise ValueError(f"the checksum of array {entry['name']!r} differs")

@@ -13,6 +13,7 @@ code, and become sentences in `letor.py`.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona._jit import kernel
 
@@ -517,7 +518,9 @@ def _write_number(value, out, k):
 
 
 @kernel
-def format_lines(first, last, rows, X, y, queries, query_text, query_ends, prefix, texts, text_ends):
+def format_lines(
+    first, last, rows, X, y, queries, query_text, query_ends, prefix, texts, text_ends
+) -> NDArray[np.uint8]:
     """The bytes of lines `[first, last)`; line i is row rows[i], or i if `rows` is empty.
 
     queries : (n_docs,) row of the query's text; text j of a column is bytes `ends[j]:ends[j + 1]`.

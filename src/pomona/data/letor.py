@@ -102,20 +102,19 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
     if not np.isfinite(data.y).all():
         raise InputError("cannot be written: a label is not finite", path)
     queries = TextColumn.of(str(query) for query in data.qids.tolist())
-    _check_tokens(queries, "query id", path)
-    if any(not 0 < length <= kernels.LONGEST_QUERY_ID for length in np.diff(queries.offsets).tolist()):
+    lengths = np.diff(queries.offsets)
+    if not ((lengths > 0) & (lengths <= kernels.LONGEST_QUERY_ID)).all():
         raise InputError(f"a query id is empty or longer than {kernels.LONGEST_QUERY_ID} bytes", path)
-    texts, prefix = data.comments, b""
-    if texts is None and data.doc_ids is not None:
+    _refuse_bytes(queries, b" \t\r\n#", "query id", path)
+    texts, prefix = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64)), b""
+    if data.comments is not None:
+        texts = data.comments
+        _refuse_bytes(texts, b"\n", "comment", path)
+    elif data.doc_ids is not None:
         texts, prefix = data.doc_ids, b"docid = "
-        _check_tokens(texts, "document id", path)
-    elif texts is not None and (texts.buffer == ord("\n")).any():
-        raise InputError("cannot be written: a comment holds a newline", path)
-    no_texts = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64))
-    texts = no_texts if texts is None else texts
-    order = np.empty(0, np.int64) if data.input_order is None else np.argsort(data.input_order)
+        _refuse_bytes(texts, b" \t\r\n", "document id", path)
     arguments = (
-        order,
+        np.empty(0, np.int64) if data.input_order is None else np.argsort(data.input_order),
         data.X,
         data.y,
         np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr)),
@@ -125,18 +124,18 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
         texts.buffer,
         texts.offsets,
     )
-    frozen = [_read_only(argument) for argument in arguments]
+    arguments = tuple(_read_only(argument) for argument in arguments)
     a_piece = max(1, _BYTES_A_PIECE // (12 * data.n_features + 64))
     a_round = a_piece * n_threads() * 8
     with open_to_write(Path(path)) as stream:
         for start in range(0, data.n_docs, a_round):
-
-            def lines(first: int, last: int, start: int = start) -> NDArray[np.uint8]:
-                formatted: NDArray[np.uint8] = kernels.format_lines(start + first, start + last, *frozen)
-                return formatted
-
-            for part in over_chunks(lines, min(a_round, data.n_docs - start), smallest=a_piece):
+            n_lines = min(a_round, data.n_docs - start)
+            for part in over_chunks(_format_lines, n_lines, start, *arguments, smallest=a_piece):
                 stream.write(part.data)
+
+
+def _format_lines(first: int, last: int, start: int, *arguments: NDArray[Any]) -> NDArray[np.uint8]:
+    return kernels.format_lines(start + first, start + last, *arguments)
 
 
 @dataclass(frozen=True)
@@ -201,7 +200,7 @@ def _parse(
     heads = _read_heads(source, with_queries=query_files is None)
     n_docs = len(heads.labels)
     if n_docs == 0 and heads.error is None:
-        raise InputError("found no document", files[0] if len(files) == 1 else None)
+        raise InputError("found no document", ", ".join(str(path) for path in files))
     if query_files is None:
         order, query_ptr, qids = _gather(source, heads)
     else:
@@ -423,12 +422,15 @@ def _as_paths(paths: Paths) -> list[Path]:
     return [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(path) for path in paths]
 
 
-def _check_tokens(texts: TextColumn, what: str, path: object) -> None:
-    """Refuse texts that would not be one token of a line."""
-    wrong = (texts.buffer <= ord(" ")) | (texts.buffer == ord("#"))
-    if wrong.any():
-        row = int(np.searchsorted(texts.offsets, np.flatnonzero(wrong)[0], side="right")) - 1
-        raise InputError(f"{what} {texts[row]!r} cannot be written: it holds a blank or '#'", path)
+def _refuse_bytes(texts: TextColumn, unwanted: bytes, what: str, path: object) -> None:
+    """Refuse texts with bytes that would end them early when the file is read."""
+    used = texts.buffer[texts.offsets[0] : texts.offsets[-1]]
+    wrong = np.flatnonzero(np.isin(used, np.frombuffer(unwanted, np.uint8)))
+    if wrong.size:
+        row = int(np.searchsorted(texts.offsets, wrong[0] + texts.offsets[0], side="right")) - 1
+        raise InputError(
+            f"{what} {texts[row]!r} cannot be written: it holds {bytes(used[wrong[:1]])!r}", path
+        )
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

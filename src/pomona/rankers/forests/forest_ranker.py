@@ -1,0 +1,177 @@
+"""What rankers made of one boosted forest share: their parameters, the training, and the model."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._types import Features, Scores
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError, UnknownNameError
+from pomona.measures.base import Measure
+from pomona.rankers.base import Ranker
+from pomona.rankers.forests.boosting import Boosted, Grower, Objective, Rounds, boost
+from pomona.trees.binning import Bins
+from pomona.trees.forest import Forest
+from pomona.trees.grow_leafwise import LeafwiseGrower
+from pomona.trees.grow_oblivious import ObliviousGrower
+from pomona.trees.grower import GrowthRules
+
+GROWTHS: dict[str, type[LeafwiseGrower] | type[ObliviousGrower]] = {
+    "leafwise": LeafwiseGrower,
+    "oblivious": ObliviousGrower,
+}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ForestRanker(Ranker):
+    """A ranker that boosts trees.
+
+    Parameters
+    ----------
+    measure : judges the validation queries, and is what `score` reports; any measure, any convention.
+    n_trees : the most trees to grow.
+    learning_rate : the share of each tree's step that is taken.
+    n_leaves : leaves of a tree, when grown leaf by leaf.
+    growth : `leafwise`, or `oblivious`: all nodes of a level share one split.
+    max_depth : the deepest a leaf may lie; None leaves it open (6 for oblivious trees).
+    min_docs, min_hessian : the least documents and the least sum of second derivatives in a leaf.
+    l2 : shrinks leaf values, −ΣG / (ΣH + l2).
+    max_bins : into how many bins a feature's values are put.
+    feature_fraction : the share of features each tree may use.
+    query_fraction : the share of queries each tree learns from.
+    monotone : −1, 0 or 1 for each feature: scores may only fall, do as they like, or only rise with it.
+    early_stopping : stop after so many rounds without a better validation measure; None never stops.
+    warm_start : go on from the trees of the last fit (or of the loaded model), up to `n_trees` in all.
+    seed : same seed, same model, whatever the number of threads.
+    verbose : show a progress bar.
+    """
+
+    measure: str | Measure = "ndcg@10"
+    n_trees: int = 500
+    learning_rate: float = 0.1
+    n_leaves: int = 31
+    growth: str = "leafwise"
+    max_depth: int | None = None
+    min_docs: int = 20
+    min_hessian: float = 1e-3
+    l2: float = 0.0
+    max_bins: int = 255
+    feature_fraction: float = 1.0
+    query_fraction: float = 1.0
+    monotone: tuple[int, ...] | None = None
+    early_stopping: int | None = 50
+    warm_start: bool = False
+    seed: int = 0
+    verbose: bool = False
+
+    search_space: ClassVar[Mapping[str, tuple[float, float, str]]] = {
+        "learning_rate": (0.02, 0.3, "log"),
+        "n_leaves": (7, 127, "log int"),
+        "min_docs": (5, 200, "log int"),
+        "feature_fraction": (0.3, 1.0, "linear"),
+    }
+
+    @abstractmethod
+    def _objective(self, train: Dataset) -> Objective:
+        """The loss to be boosted."""
+
+    def _fit(self, train: Dataset, valid: Dataset | None) -> None:
+        rounds = self._rounds()
+        start = getattr(self, "model_", None) if self.warm_start else None
+        if start is not None and start.n_features != train.n_features:
+            raise InputError(
+                f"the model to go on from has {start.n_features} features, the data {train.n_features}"
+            )
+        with self._progress(rounds.n_trees) as on_round:
+            boosted = boost(
+                train,
+                valid,
+                self._objective(train),
+                self._grower(train),
+                self._measure,
+                rounds,
+                start=start,
+                on_round=on_round,
+            )
+        self._keep(boosted)
+
+    def _keep(self, boosted: Boosted) -> None:
+        self.model_ = boosted.forest
+        self.evals_ = boosted.evals
+        self.best_iteration_ = boosted.best_iteration
+        self.interrupted_ = boosted.interrupted
+
+    def _rounds(self) -> Rounds:
+        for name, least in (("n_trees", 1), ("n_leaves", 2), ("min_docs", 1), ("max_bins", 2)):
+            if not getattr(self, name) >= least:
+                raise InputError(f"{name} must be at least {least}, found {getattr(self, name)!r}")
+        for name in ("learning_rate", "feature_fraction", "query_fraction"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"{name} must lie above 0 and not above 1, found {getattr(self, name)!r}")
+        return Rounds(self.n_trees, self.learning_rate, self.early_stopping, self.query_fraction, self.seed)
+
+    def _grower(self, train: Dataset) -> Grower:
+        if self.growth not in GROWTHS:
+            raise UnknownNameError("growth", self.growth, GROWTHS)
+        if self.monotone is not None and len(self.monotone) != train.n_features:
+            raise InputError(f"found {len(self.monotone)} monotone constraints for {train.n_features} features")
+        rules = GrowthRules(
+            n_leaves=self.n_leaves,
+            max_depth=self.max_depth,
+            l2=self.l2,
+            min_docs=self.min_docs,
+            min_hessian=self.min_hessian,
+            monotone=None if self.monotone is None else tuple(self.monotone),
+            feature_fraction=self.feature_fraction,
+        )
+        bins = Bins.of(train.X, max_bins=self.max_bins, seed=self.seed)
+        return GROWTHS[self.growth](bins, bins.codes(train.X), rules)
+
+    @contextlib.contextmanager
+    def _progress(self, total: int) -> Iterator[Callable[[int, dict[str, float]], None] | None]:
+        if not self.verbose:
+            yield None
+            return
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = TextColumn(type(self).__name__), BarColumn(), TextColumn("{task.description}")
+        with Progress(*columns, TimeRemainingColumn()) as bar:
+            task = bar.add_task("", total=total)
+
+            def on_round(iteration: int, now: dict[str, float]) -> None:
+                judged = "".join(f", {part} {value:.4f}" for part, value in now.items())
+                bar.update(task, completed=iteration, description=f"{iteration} trees{judged}")
+
+            yield on_round
+
+    def _predict(self, X: Features) -> Scores:
+        return self.model_.score(X)
+
+    def importance(self, kind: str = "gain") -> NDArray[np.float64]:
+        """How much each feature serves the trees: its summed split `gain`, or how often it is `split` on."""
+        self._check_fitted()
+        return self.model_.importance(kind)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's share of the total split gain."""
+        gains = self.importance("gain")
+        total = gains.sum()
+        return gains / total if total > 0 else gains
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts = {"best_iteration": self.best_iteration_, "evals": self.evals_, "base": self.model_.base}
+        return facts, self.model_.arrays()
+
+    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.model_ = Forest.of_arrays(arrays, self.n_features_in_, float(facts["base"]))
+        self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
+        self.best_iteration_ = int(facts["best_iteration"])
+        self.interrupted_ = False
