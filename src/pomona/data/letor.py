@@ -105,7 +105,7 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
     lengths = np.diff(queries.offsets)
     if not ((lengths > 0) & (lengths <= kernels.LONGEST_QUERY_ID)).all():
         raise InputError(f"a query id is empty or longer than {kernels.LONGEST_QUERY_ID} bytes", path)
-    _refuse_bytes(queries, b" \t\r\n#", "query id", path)
+    _refuse_bytes(queries, bytes(range(33)) + b"#", "query id", path)
     texts, prefix = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64)), b""
     if data.comments is not None:
         texts = data.comments
@@ -113,7 +113,7 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
     elif data.doc_ids is not None:
         texts, prefix = data.doc_ids, b"docid = "
         _refuse_bytes(texts, b" \t\r\n", "document id", path)
-    arguments = (
+    arrays: tuple[NDArray[Any], ...] = (
         np.empty(0, np.int64) if data.input_order is None else np.argsort(data.input_order),
         data.X,
         data.y,
@@ -124,7 +124,7 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
         texts.buffer,
         texts.offsets,
     )
-    arguments = tuple(_read_only(argument) for argument in arguments)
+    arguments = [_read_only(array) for array in arrays]
     a_piece = max(1, _BYTES_A_PIECE // (12 * data.n_features + 64))
     a_round = a_piece * n_threads() * 8
     with open_to_write(Path(path)) as stream:

@@ -30,9 +30,9 @@ class LambdaMART(ForestRanker):
     sigma : steepness of the pairwise logistic.
     truncation : only pairs with a document among the first so many ranks push; None takes the measure's k.
     normalize : damp pairs that are far apart and queries with large lambdas, as LightGBM does.
-    """
 
-    __doc__ = (__doc__ or "") + (ForestRanker.__doc__ or "").partition("----------\n")[2]
+    The others are those of every `ForestRanker`.
+    """
 
     name: ClassVar[str] = "lambdamart"
     family: ClassVar[str] = "list-wise"

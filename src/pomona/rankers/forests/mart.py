@@ -23,9 +23,9 @@ class MART(ForestRanker):
     Parameters
     ----------
     target : what is regressed on: the `label`, or its `gain` 2^label − 1.
-    """
 
-    __doc__ = (__doc__ or "") + (ForestRanker.__doc__ or "").partition("----------\n")[2]
+    The others are those of every `ForestRanker`.
+    """
 
     name: ClassVar[str] = "mart"
     family: ClassVar[str] = "point-wise"

@@ -11,7 +11,7 @@ so that what a query has in common is learnt apart from what tells its documents
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -30,9 +30,9 @@ class RCRank(ForestRanker):
     Parameters
     ----------
     enhanced : regress on gains, after context trees on within-query deviations (our reading).
-    """
 
-    __doc__ = (__doc__ or "") + (ForestRanker.__doc__ or "").partition("----------\n")[2]
+    The others are those of every `ForestRanker`.
+    """
 
     name: ClassVar[str] = "rcrank"
     aliases: ClassVar[tuple[str, ...]] = ("rc-rank", "rc_rank")
@@ -43,7 +43,7 @@ class RCRank(ForestRanker):
     max_depth: int | None = 6
     l2: float = 3.0
     min_docs: int = 1
-    enhanced: bool = field(default=False)
+    enhanced: bool = False
 
     def _objective(self, train: Dataset) -> Objective:
         return RegressionObjective(train.y, target="gain" if self.enhanced else "label")

@@ -1,0 +1,118 @@
+"""Random forest (Breiman 2001) over bags of queries, point-wise or list-wise.
+
+Each bag draws as many queries as there are, with replacement, and grows `trees_per_bag` boosted trees on them
+from a random share of the features; the score is the mean over bags. Bags of *queries*, as in RankLib: rows
+of one query are not independent. With `objective="lambda"` every bag is a small LambdaMART.
+
+What we do differently: features are drawn for each tree rather than each split, since a shared draw lets
+the histograms of a whole tree skip the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._types import Scores
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError, UnknownNameError
+from pomona.measures.judge import evaluate
+from pomona.objectives.lambdas import LambdaObjective
+from pomona.objectives.regression import RegressionObjective
+from pomona.rankers.forests.boosting import Objective, tree_forest
+from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.trees.forest import Forest
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomForest(ForestRanker):
+    """Random forest: trees on bags of queries, averaged.
+
+    Parameters
+    ----------
+    n_trees : the number of bags.
+    trees_per_bag : boosted trees in each bag.
+    objective : `regression` on the labels, or `lambda`: towards the measure.
+
+    The others are those of every `ForestRanker`; nothing is stopped early.
+    """
+
+    name: ClassVar[str] = "randomforest"
+    aliases: ClassVar[tuple[str, ...]] = ("random_forest", "random-forest", "rf")
+    family: ClassVar[str] = "point-wise"
+    paper: ClassVar[str] = "Breiman, Machine Learning 2001"
+
+    search_space: ClassVar[Mapping[str, tuple[float, float, str]]] = {
+        "n_leaves": (15, 511, "log int"),
+        "min_docs": (1, 50, "log int"),
+        "feature_fraction": (0.1, 0.7, "linear"),
+    }
+
+    n_trees: int = 300
+    trees_per_bag: int = 1
+    objective: str = "regression"
+    n_leaves: int = 100
+    min_docs: int = 1
+    min_hessian: float = 0.0
+    feature_fraction: float = 0.3
+
+    def _objective(self, train: Dataset) -> Objective:
+        if self.objective == "regression":
+            return RegressionObjective(train.y)
+        if self.objective == "lambda":
+            return LambdaObjective(self._measure, train.y, train.query_ptr, seed=self.seed)
+        raise UnknownNameError("objective", self.objective, ("regression", "lambda"))
+
+    def _fit(self, train: Dataset, valid: Dataset | None) -> None:
+        if self.warm_start:
+            raise InputError("a random forest cannot go on from an earlier one: leave warm_start out")
+        rounds, objective, grower = self._rounds(), self._objective(train), self._grower(train)
+        base = objective.start()
+        rng = np.random.default_rng(self.seed)
+        sizes = np.diff(train.query_ptr)
+        gradient, hessian = np.empty(train.n_docs, np.float32), np.empty(train.n_docs, np.float32)
+        out_of_bag, n_out_of_bag = np.zeros(train.n_docs), np.zeros(train.n_queries)
+        rate = 1.0 if self.trees_per_bag == 1 else rounds.learning_rate
+        trees: list[Forest] = []
+        with self._progress(self.n_trees) as on_round:
+            for bag in range(1, self.n_trees + 1):
+                drawn = np.bincount(rng.integers(0, train.n_queries, train.n_queries), minlength=train.n_queries)
+                times = np.repeat(drawn, sizes).astype(np.float32)
+                rows = np.flatnonzero(times).astype(np.int32)
+                scores: Scores = np.full(train.n_docs, base)
+                for _ in range(self.trees_per_bag):
+                    objective.gradients(scores, gradient, hessian)
+                    tree = grower.grow(gradient * times, hessian * times, rows, rng)
+                    value = tree.value * rate
+                    scores += value[tree.leaf_of_row]
+                    trees.append(tree_forest(tree, value / self.n_trees, train.n_features, base))
+                out_of_bag += np.where(times == 0, scores, 0.0)
+                n_out_of_bag += drawn == 0
+                if on_round is not None:
+                    on_round(bag, {})
+        self.model_ = Forest.join(trees, train.n_features, base)
+        self.oob_score_ = self._judge_out_of_bag(train, out_of_bag, n_out_of_bag)
+        self.evals_: dict[str, list[float]] = {}
+        self.best_iteration_, self.interrupted_ = self.n_trees, False
+
+    def _judge_out_of_bag(self, train: Dataset, sums: Scores, counts: NDArray[np.float64]) -> float:
+        """The measure over queries that some bag left out, each judged by those bags alone."""
+        left_out = counts > 0
+        if not left_out.any():
+            return float("nan")
+        rows = np.repeat(left_out, np.diff(train.query_ptr))
+        means = sums[rows] / np.repeat(counts[left_out], np.diff(train.query_ptr)[left_out])
+        value: float = evaluate(train.take(left_out), means, self._measure)[str(self._measure)]
+        return value
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super()._state()
+        return {**facts, "oob_score": self.oob_score_}, arrays
+
+    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super()._set_state(facts, arrays)
+        self.oob_score_ = float(facts["oob_score"])
