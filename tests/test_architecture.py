@@ -77,6 +77,14 @@ def test_numba_and_torch_have_one_home(path):
     assert "torch" not in found or where.startswith("rankers/neural")
 
 
+@pytest.mark.parametrize("path", files(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_only_kernels_go_without_annotations(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef) and node.returns is None:
+            decorators = {ast.unparse(decorator).partition("(")[0] for decorator in node.decorator_list}
+            assert decorators & {"kernel", "intrinsic"}, f"{path.name}: {node.name} has no annotations"
+
+
 def test_tests_mirror_sources():
     missing = []
     for path in files():

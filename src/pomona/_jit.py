@@ -16,14 +16,19 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast, overload
 
 import numba
-from numba.core import config
+import numba.extending
+from llvmlite import ir as ir
+from numba import types as types
+from numba.core import config as numba_config
 
 from pomona._cache import cache_directory
+
+config: Any = numba_config  # its settings are set at run time, so no type checker knows them
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,16 +64,40 @@ def _forget_old(home: Path, keep: Path, days: float = 30) -> None:
             old.rmdir()
 
 
-def kernel(function: F) -> F:
-    """Compile `function` (cached on disk), releasing the interpreter while it runs."""
+@overload
+def kernel(function: F) -> F: ...
+@overload
+def kernel(*, fastmath: bool) -> Callable[[F], F]: ...
+def kernel(function: F | None = None, *, fastmath: bool = False) -> F | Callable[[F], F]:
+    """Compile `function` (cached on disk), releasing the interpreter while it runs.
+
+    fastmath : let sums be reordered and products fused, so that a loop that adds up is vectorized. NaN and
+        infinity keep their meaning, and the same code on the same numbers still gives the same bits.
+    """
+    if function is None:
+        return partial(_compiled, fastmath=fastmath)
+    return _compiled(function, fastmath)
+
+
+def _compiled(function: F, fastmath: bool) -> F:
     previous = config.CACHE_DIR
     # Numba reads this setting while it decorates; other users of numba in the process keep theirs.
     config.CACHE_DIR = _kernel_directory()
     try:
-        compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        flags = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
+        compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
     finally:
         config.CACHE_DIR = previous
-    return compiled
+    return cast(F, compiled)
+
+
+def intrinsic(function: F) -> F:
+    """An operation for kernels that is written as LLVM instructions (`ir`), where Python has no word for it.
+
+    `function(context, *argument_types)` gives the signature (in `types`) and the writer of instructions.
+    """
+    made: F = numba.extending.intrinsic(function)
+    return made
 
 
 _n_threads: int | None = None

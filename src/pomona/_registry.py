@@ -57,15 +57,11 @@ def _constants(node: ast.ClassDef) -> dict[str, Any]:
     """The class attributes `name` and `aliases`, where they are literals."""
     found: dict[str, Any] = {}
     for statement in node.body:
-        if isinstance(statement, ast.AnnAssign):
-            targets, value = [statement.target], statement.value
-        elif isinstance(statement, ast.Assign):
-            targets, value = statement.targets, statement.value
-        else:
-            continue
-        for target in targets:
-            if isinstance(target, ast.Name) and target.id in ("name", "aliases") and value is not None:
-                found[target.id] = ast.literal_eval(value)
+        if isinstance(statement, ast.AnnAssign | ast.Assign) and statement.value is not None:
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for target in targets:
+                if isinstance(target, ast.Name) and target.id in ("name", "aliases"):
+                    found[target.id] = ast.literal_eval(statement.value)
     return found
 
 

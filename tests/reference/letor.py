@@ -90,6 +90,10 @@ def parse(text: bytes, largest_id: int) -> Parsed:
         query = query[4:]
         if not 1 <= len(query) <= 255 or min(query) <= 0x20:
             raise refused(at + 4)
+        try:
+            query.decode()
+        except UnicodeDecodeError:
+            raise refused(at + 4) from None
         features: dict[int, np.float32 | None] = {}
         for at, token in tokens[2:]:
             match = re.match(rb"(\d+):", token)
@@ -110,6 +114,4 @@ def parse(text: bytes, largest_id: int) -> Parsed:
         found = re.match(rb"docid[ \t]*=[ \t]*([^ \t]*)|([^ \t]*)", comment)
         assert found is not None
         parsed.doc_ids.append(found[1] if found[1] is not None else found[2])
-    for query in parsed.rows_by_query():
-        query.decode()
     return parsed

@@ -51,9 +51,7 @@ def demo(
     if as_json:
         print_json({"data": repr(data), "best": best, "table": {name: table[name] for name in ranked}})
         return
-    typer.echo(
-        f"simulated web search: {data.n_queries} queries, {data.n_docs} documents\n"
-    )
+    typer.echo(f"simulated web search: {data.n_queries} queries, {data.n_docs} documents\n")
     shown = [*[name for name in ranked if name != "random order"][:9], "random order"]
     print_table(
         ["ranked by", *_MEASURES], [[name, *(f"{table[name][m]:.4f}" for m in _MEASURES)] for name in shown]

@@ -11,7 +11,9 @@ import typer
 def score(
     model: Annotated[Path, typer.Argument(help="A model file that `pomona train` wrote.")],
     data: Annotated[Path, typer.Argument(help="LETOR file or table; its labels are not looked at.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write; standard output if left out.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where to write; standard output if left out.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For machines: one JSON list.")] = False,
 ) -> None:
     """Write one score a line, in the order of the input (the form the LETOR scripts read).
@@ -30,7 +32,9 @@ def score(
     dataset = read_data(data)
     missing = ranker.n_features_in_ - dataset.n_features
     if missing > 0:  # a sparse file need not mention the last features
-        typer.echo(f"note: the last {missing} features of the model do not occur in {data}: taken as 0", err=True)
+        typer.echo(
+            f"note: the last {missing} features of the model do not occur in {data}: taken as 0", err=True
+        )
         dataset = dataset.replace(X=np.pad(dataset.X, ((0, 0), (0, missing))))
     ordered = dataset.to_input_order(ranker.predict(dataset))
     if as_json:

@@ -14,7 +14,9 @@ def train(
     ranker: Annotated[str, typer.Argument(help="A name of `pomona list rankers`.")],
     data: Annotated[Path, typer.Argument(help="Training data: LETOR file or table.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
-    valid: Annotated[Path | None, typer.Option("--valid", help="Validation data, for early stopping.")] = None,
+    valid: Annotated[
+        Path | None, typer.Option("--valid", help="Validation data, for early stopping.")
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter; repeat.")
     ] = None,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -166,18 +166,22 @@ class _Source:
         file = self.file_at(at)
         before = bytes(self.text[self.starts[file] : at])
         column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
-        found = _matching(_TOKEN, self.text, at).decode(errors="replace")
-        shown = repr(found if len(found) <= 40 else found[:39] + "…") if found else "the end of the line"
-        message = f"found {shown}, expected {expected}"
-        return InputError(message, self.files[file], before.count(b"\n") + 1, column)
+        token = _matching(_TOKEN, self.text, at).decode(errors="replace")
+        nothing = {ord(" "): "a blank", ord("\t"): "a blank", ord("#"): "a comment"}
+        found = nothing.get(int(self.text[at]), "the end of the line")
+        if token:
+            found = repr(token if len(token) <= 40 else token[:39] + "…")
+        return InputError(
+            f"found {found}, expected {expected}", self.files[file], before.count(b"\n") + 1, column
+        )
 
 
-_CONTENT, _TOKEN = re.compile(rb"[^\n#]*"), re.compile(rb"[^ \t\n#]*")
+_CONTENT, _TOKEN = re.compile(rb"(?:(?!\r\n)[^\n#])*"), re.compile(rb"(?:(?!\r\n)[^ \t\n#])*")
 
 
 def _matching(pattern: re.Pattern[bytes], text: NDArray[np.uint8], at: int) -> bytes:
     found = pattern.match(text.data, at)
-    return bytes(found.group()).removesuffix(b"\r") if found else b""
+    return bytes(found.group()) if found else b""
 
 
 @dataclass(frozen=True)
@@ -188,9 +192,16 @@ class _Heads:
     queries: NDArray[np.int64]
     queries_at: Offsets
     features_at: Offsets
-    all_integers: bool
+    names: list[str] | None
+    """Of the queries, if some are no integers; `queries` then tells which."""
     width: int
     error: InputError | None
+
+    def before(self, line: int, error: InputError) -> _Heads:
+        """Only what stands before a line that turns out to be wrong."""
+        labels, queries = self.labels[:line], self.queries[:line]
+        queries_at, features_at = self.queries_at[:line], self.features_at[:line]
+        return _Heads(labels, queries, queries_at, features_at, self.names, self.width, error)
 
 
 def _parse(
@@ -202,7 +213,8 @@ def _parse(
     if n_docs == 0 and heads.error is None:
         raise InputError("found no document", ", ".join(str(path) for path in files))
     if query_files is None:
-        order, query_ptr, qids = _gather(source, heads)
+        order, query_ptr, qids = gather(heads.queries)
+        qids = qids if heads.names is None else np.array(heads.names)[qids]
     else:
         order, query_ptr, qids = None, *_queries_by_size(query_files, source, heads)
     rows = np.empty(0, np.int64)
@@ -239,20 +251,42 @@ def _read_heads(source: _Source, with_queries: bool) -> _Heads:
     labels, queries, queries_at, features_at = (
         np.concatenate([part[field] for part in parts]) for field in range(4)
     )
-    for i in np.flatnonzero(np.isnan(labels)).tolist():
-        at = int(features_at[i])
+    width = max(part[5] for part in parts)
+    heads = _Heads(labels, queries, queries_at, features_at, None, width, error)
+    heads = _with_exact_labels(source, heads)
+    return heads if all(part[4] for part in parts) else _with_named_queries(source, heads)
+
+
+def _with_exact_labels(source: _Source, heads: _Heads) -> _Heads:
+    """Read the labels that the kernel could not be sure of."""
+    for i in np.flatnonzero(np.isnan(heads.labels)).tolist():
+        at = int(heads.features_at[i])
         while at > 0 and source.text[at - 1] != ord("\n"):
             at -= 1
-        at += re.match(rb"[ \t]*", source.content(at)).end()  # type: ignore[union-attr]
-        labels[i] = _exact_value(_matching(_TOKEN, source.text, at))
-        if not np.isfinite(labels[i]):
-            error = _head_error(source, at, kernels.BAD_LABEL)
-            labels, queries, queries_at, features_at = (
-                field[:i] for field in (labels, queries, queries_at, features_at)
-            )
-            break
-    all_integers, width = all(part[4] for part in parts), max(part[5] for part in parts)
-    return _Heads(labels, queries, queries_at, features_at, all_integers, width, error)
+        line = source.content(at)
+        at += len(line) - len(line.lstrip(b" \t"))
+        heads.labels[i] = _exact_value(_matching(_TOKEN, source.text, at))
+        if np.isinf(heads.labels[i]):
+            return heads.before(i, _head_error(source, at, kernels.BAD_LABEL))
+    return heads
+
+
+def _with_named_queries(source: _Source, heads: _Heads) -> _Heads:
+    """Number the queries by their text, in order of appearance."""
+    numbers: dict[bytes, int] = {}
+    names: list[str] = []
+    queries = np.empty_like(heads.queries)
+    for i, (start, end) in enumerate(zip(heads.queries_at.tolist(), heads.features_at.tolist(), strict=True)):
+        token = source.text[start:end].tobytes()
+        number = numbers.setdefault(token, len(names))
+        if number == len(names):
+            try:
+                names.append(token.decode())
+            except UnicodeDecodeError:
+                heads = heads.before(i, source.refuse(start, "a query id in UTF-8"))
+                break
+        queries[i] = number
+    return replace(heads, queries=queries[: len(heads.labels)], names=names)
 
 
 def _head_error(source: _Source, at: int, code: int) -> InputError:
@@ -268,25 +302,6 @@ def _head_error(source: _Source, at: int, code: int) -> InputError:
         "qid: and the query id (if another file holds the number of rows of each query, "
         f"as LightGBM has it, read with query_file={path.stem + '.query'!r})",
     )
-
-
-def _gather(source: _Source, heads: _Heads) -> tuple[Offsets | None, Offsets, NDArray[Any]]:
-    if heads.all_integers:
-        return gather(heads.queries)
-    numbers: dict[bytes, int] = {}
-    text = source.text
-    ends = heads.features_at.tolist()
-    tokens = (bytes(text[a:b]) for a, b in zip(heads.queries_at.tolist(), ends, strict=True))
-    queries = np.fromiter((numbers.setdefault(token, len(numbers)) for token in tokens), np.int64, len(ends))
-    names = []
-    for token, number in numbers.items():
-        try:
-            names.append(token.decode())
-        except UnicodeDecodeError:
-            at = int(heads.queries_at[int(np.argmax(queries == number))])
-            raise source.refuse(at, "a query id in UTF-8") from None
-    order, query_ptr, numbers_in_order = gather(queries)
-    return order, query_ptr, np.array(names)[numbers_in_order]
 
 
 def _queries_by_size(
@@ -355,7 +370,7 @@ def _read_features(
             break
         width = largest
     if error is not None:
-        raise _feature_error(source, *error, width)
+        raise _feature_error(source, *error, n_features or kernels.LARGEST_FEATURE_ID)
     if n_features is None and largest < width:
         X = np.ascontiguousarray(X[:, :largest])
     for i in np.flatnonzero(unsure).tolist():
@@ -371,13 +386,13 @@ def _read_exactly(source: _Source, at: int, undefined: np.float32, out: NDArray[
         out[int(feature) - 1] = undefined if value == b"NULL" else _exact_value(value)
 
 
-def _feature_error(source: _Source, at: int, code: int, width: int) -> InputError:
+def _feature_error(source: _Source, at: int, code: int, largest: int) -> InputError:
     expected = {
         kernels.BAD_FEATURE: "feature:value",
         kernels.ZERO_FEATURE: "feature ids from 1",
         kernels.BAD_VALUE: "a number, nan, inf or NULL",
         kernels.REPEATED: "each feature once a line",
-        kernels.BEYOND: f"feature ids up to {min(width, kernels.LARGEST_FEATURE_ID)}",
+        kernels.BEYOND: f"feature ids up to {largest}",
     }
     return source.refuse(at, expected[code])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,13 @@ class TextColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> TextColumn: ...
+
+    def __getitem__(self, index: int | slice) -> str | TextColumn:
         if isinstance(index, slice):
             return self.take(np.arange(len(self))[index])
         if index < 0:

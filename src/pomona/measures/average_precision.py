@@ -19,7 +19,7 @@ from pomona.measures.precision import ANY_POSITIVE, RELEVANT_SPELLINGS
 
 
 @kernel
-def _sum_precision(first, last, codes, query_ptr, relevant, depth, out):  # type: ignore[no-untyped-def]
+def _sum_precision(first, last, codes, query_ptr, relevant, depth, out):
     for q in range(first, last):
         begin = query_ptr[q]
         found, total = 0, 0.0
@@ -31,7 +31,7 @@ def _sum_precision(first, last, codes, query_ptr, relevant, depth, out):  # type
 
 
 @kernel
-def _expected_sum_precision(first, last, codes, query_ptr, block_end, relevant, depth, out):  # type: ignore[no-untyped-def]
+def _expected_sum_precision(first, last, codes, query_ptr, block_end, relevant, depth, out):
     """McSherry & Najork 2008: place i of a block of m with ρ relevant is relevant with chance ρ/m, and then
     (i − 1)(ρ − 1)/(m − 1) of those before it in the block are, on average."""
     for q in range(first, last):
@@ -55,7 +55,7 @@ def _expected_sum_precision(first, last, codes, query_ptr, block_end, relevant, 
 
 
 @kernel
-def _swap(relevant, depth, out):  # type: ignore[no-untyped-def]
+def _swap(relevant, depth, out):
     """relevant (n,) at each rank · out (n, n) change of the sum of precisions."""
     n = relevant.size
     count, inverse = np.zeros(n + 1), np.zeros(n + 1)  # A_r and H_r: prefix sums of rel and of rel / rank
@@ -111,10 +111,18 @@ class AveragePrecision(Measure):
         if self.divisor not in ("all", "cut"):
             raise UnknownNameError("divisor", self.divisor, ("all", "cut"))
 
+    def values(self, levels: Values) -> Values:
+        """1 for a relevant label."""
+        return relevant_of(levels, self.relevant).astype(np.float64)
+
+    def normalizer(self, lists: RankedLists) -> Values:
+        """The number of relevant documents that each query's sum is divided by."""
+        return self._divisor(lists.pool_count(relevant_of(lists.levels, self.relevant)))
+
     def of_lists(self, lists: RankedLists) -> Values:
         """Walk down every list, then divide by its number of relevant documents."""
         relevant = relevant_of(lists.levels, self.relevant)
-        n_relevant = self._divisor(lists.pool_count(relevant))
+        n_relevant = self.normalizer(lists)
         depth = self.k or lists.longest
         if lists.block_end is None:
             sums = lists.each_query(_sum_precision, lists.codes, lists.query_ptr, relevant, depth)
@@ -122,7 +130,9 @@ class AveragePrecision(Measure):
             sums = lists.each_query(
                 _expected_sum_precision, lists.codes, lists.query_ptr, lists.block_end, relevant, depth
             )
-        return np.divide(sums, n_relevant, out=np.full(len(sums), self.empty), where=n_relevant > 0)
+        values = np.full(len(sums), self.empty)
+        np.divide(sums, n_relevant, out=values, where=n_relevant > 0)
+        return values
 
     def _divisor(self, n_relevant: Values) -> Values:
         return np.minimum(n_relevant, self.k) if self.divisor == "cut" and self.k else n_relevant
@@ -131,7 +141,7 @@ class AveragePrecision(Measure):
         """Closed form from prefix sums, every pair in O(1)."""
         lists = RankedLists.of_labels([labels])
         relevant = relevant_of(lists.levels, self.relevant)
-        n_relevant = self._divisor(lists.pool_count(relevant))[0]
+        n_relevant = self.normalizer(lists)[0]
         out = np.zeros((len(lists.codes), len(lists.codes)))
         if n_relevant:
             _swap(relevant[lists.codes].astype(np.int64), self.k or len(lists.codes), out)

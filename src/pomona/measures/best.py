@@ -15,7 +15,7 @@ from pomona.measures.lists import RankedLists
 
 
 @kernel
-def _best(first, last, codes, query_ptr, levels, depth, out):  # type: ignore[no-untyped-def]
+def _best(first, last, codes, query_ptr, levels, depth, out):
     for q in range(first, last):
         begin = query_ptr[q]
         best = -1
@@ -25,7 +25,7 @@ def _best(first, last, codes, query_ptr, levels, depth, out):  # type: ignore[no
 
 
 @kernel
-def _expected_best(first, last, codes, query_ptr, block_end, levels, depth, out):  # type: ignore[no-untyped-def]
+def _expected_best(first, last, codes, query_ptr, block_end, levels, depth, out):
     """In the block that rank k cuts, the best of a draw is below a level by a hypergeometric chance."""
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]

@@ -22,7 +22,7 @@ from pomona.measures.lists import RankedLists
 
 
 @kernel
-def _cascade(first, last, codes, query_ptr, satisfies, numerator, divisor, out):  # type: ignore[no-untyped-def]
+def _cascade(first, last, codes, query_ptr, satisfies, numerator, divisor, out):
     for q in range(first, last):
         begin = query_ptr[q]
         depth = min(query_ptr[q + 1] - begin, numerator.size)
@@ -35,7 +35,7 @@ def _cascade(first, last, codes, query_ptr, satisfies, numerator, divisor, out):
 
 
 @kernel
-def _expected_cascade(first, last, codes, query_ptr, block_end, satisfies, numerator, divisor, out):  # type: ignore[no-untyped-def]
+def _expected_cascade(first, last, codes, query_ptr, block_end, satisfies, numerator, divisor, out):
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         depth = min(end - begin, numerator.size)
@@ -62,7 +62,7 @@ def _expected_cascade(first, last, codes, query_ptr, block_end, satisfies, numer
 
 
 @kernel
-def _swap(satisfies, weight, out):  # type: ignore[no-untyped-def]
+def _swap(satisfies, weight, out):
     """satisfies, weight (n,) at each rank · out (n, n). Free of the division by 1 − R, which may be 0."""
     n = satisfies.size
     reading = 1.0

@@ -29,7 +29,7 @@ TIE_RULES = {
 
 
 @kernel
-def _rank(first, last, scores, query_ptr, start, codes, out_codes, out_order):  # type: ignore[no-untyped-def]
+def _rank(first, last, scores, query_ptr, start, codes, out_codes, out_order):
     """Stable merge sort of each query by descending score, from the order `start`.
 
     scores (n_docs,) · start (n_docs,) rows, or empty for input order · out_order (n_docs,) rows.
@@ -75,7 +75,7 @@ def _rank(first, last, scores, query_ptr, start, codes, out_codes, out_order):  
 
 
 @kernel
-def _find_blocks(first, last, scores, order, query_ptr, out_end):  # type: ignore[no-untyped-def]
+def _find_blocks(first, last, scores, order, query_ptr, out_end):
     """For each place of a ranking, the place (in the whole array) where its block of ties ends."""
     for q in range(first, last):
         end = query_ptr[q + 1]
@@ -86,7 +86,7 @@ def _find_blocks(first, last, scores, order, query_ptr, out_end):  # type: ignor
 
 
 @kernel
-def _sort_codes(first, last, codes, query_ptr, n_levels, out):  # type: ignore[no-untyped-def]
+def _sort_codes(first, last, codes, query_ptr, n_levels, out):
     """Each query's codes in descending order."""
     counts = np.zeros(n_levels, np.int64)
     for q in range(first, last):
@@ -105,7 +105,7 @@ def _sort_codes(first, last, codes, query_ptr, n_levels, out):  # type: ignore[n
 
 
 @kernel
-def _count_true(first, last, codes, query_ptr, wanted, out):  # type: ignore[no-untyped-def]
+def _count_true(first, last, codes, query_ptr, wanted, out):
     for q in range(first, last):
         count = 0
         for i in range(query_ptr[q], query_ptr[q + 1]):
@@ -190,11 +190,11 @@ class RankedLists:
 class Judged:
     """Scored documents with their labels: makes `RankedLists`, one sort for each way of breaking ties."""
 
-    labels: Values
+    labels: NDArray[np.floating[Any]]
     scores: Values
     query_ptr: Offsets
     doc_ids: Sequence[str] | None = None
-    pool_labels: Values | None = None
+    pool_labels: NDArray[np.floating[Any]] | None = None
     pool_ptr: Offsets | None = None
 
     @cached_property

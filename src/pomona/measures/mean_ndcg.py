@@ -19,7 +19,7 @@ from pomona.measures.lists import RankedLists
 
 
 @kernel
-def _mean_over_cutoffs(first, last, codes, query_ptr, ideal, ideal_ptr, gain, weight, divisor, out):  # type: ignore[no-untyped-def]
+def _mean_over_cutoffs(first, last, codes, query_ptr, ideal, ideal_ptr, gain, weight, divisor, out):
     for q in range(first, last):
         begin, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
         best, n_ideal = ideal_ptr[q], ideal_ptr[q + 1] - ideal_ptr[q]

@@ -47,4 +47,4 @@ class PFound(CascadeMeasure):
 
     def weights(self, n: int) -> tuple[Values, Values]:
         """The chance of not having given up."""
-        return (1.0 - self.p_break) ** np.arange(n), np.ones(n)
+        return np.power(1.0 - self.p_break, np.arange(n, dtype=np.float64)), np.ones(n)

@@ -19,7 +19,7 @@ from pomona.measures.lists import RankedLists
 
 
 @kernel
-def sum_over_ranks(first, last, codes, query_ptr, value, numerator, divisor, out):  # type: ignore[no-untyped-def]
+def sum_over_ranks(first, last, codes, query_ptr, value, numerator, divisor, out):
     """value (n_levels,) · numerator, divisor (depth,) weights of ranks 1..depth, 0 beyond."""
     for q in range(first, last):
         begin = query_ptr[q]
@@ -32,7 +32,7 @@ def sum_over_ranks(first, last, codes, query_ptr, value, numerator, divisor, out
 
 
 @kernel
-def _expected_sum(first, last, codes, query_ptr, block_end, value, numerator, divisor, out):  # type: ignore[no-untyped-def]
+def _expected_sum(first, last, codes, query_ptr, block_end, value, numerator, divisor, out):
     """As `sum_over_ranks`, for the mean over all orders within blocks of ties."""
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
@@ -79,7 +79,9 @@ class PositionMeasure(Measure):
     def of_lists(self, lists: RankedLists) -> Values:
         """Sums over ranks, divided by the normalizer."""
         sums, normalizer = self.sums(lists), self.normalizer(lists)
-        return np.divide(sums, normalizer, out=np.full(len(sums), self.empty_value), where=normalizer != 0)
+        values = np.full(len(sums), self.empty_value)
+        np.divide(sums, normalizer, out=values, where=normalizer != 0)
+        return values
 
     def sums(self, lists: RankedLists) -> Values:
         """Σ value · weight of every list."""

@@ -50,4 +50,4 @@ class RBP(PositionMeasure):
 
     def weights(self, n: int) -> tuple[Values, Values]:
         """The chance of reading each rank, times 1 − p."""
-        return (1.0 - self.p) * self.p ** np.arange(n), np.ones(n)
+        return (1.0 - self.p) * np.power(self.p, np.arange(n, dtype=np.float64)), np.ones(n)

@@ -70,7 +70,7 @@ class SeznamRank(PositionMeasure):
         if not self.clip:
             return sums
         if lists.block_end is None:
-            return np.minimum(sums, 1.0)
+            return sums.clip(max=1.0)
         excess = [self._expected_excess(lists, q) for q in range(lists.n_queries)]
         return sums - np.array(excess)
 

@@ -121,7 +121,9 @@ class ForestRanker(Ranker):
         if self.growth not in GROWTHS:
             raise UnknownNameError("growth", self.growth, GROWTHS)
         if self.monotone is not None and len(self.monotone) != train.n_features:
-            raise InputError(f"found {len(self.monotone)} monotone constraints for {train.n_features} features")
+            raise InputError(
+                f"found {len(self.monotone)} monotone constraints for {train.n_features} features"
+            )
         rules = GrowthRules(
             n_leaves=self.n_leaves,
             max_depth=self.max_depth,

@@ -80,7 +80,9 @@ class RandomForest(ForestRanker):
         trees: list[Forest] = []
         with self._progress(self.n_trees) as on_round:
             for bag in range(1, self.n_trees + 1):
-                drawn = np.bincount(rng.integers(0, train.n_queries, train.n_queries), minlength=train.n_queries)
+                drawn = np.bincount(
+                    rng.integers(0, train.n_queries, train.n_queries), minlength=train.n_queries
+                )
                 times = np.repeat(drawn, sizes).astype(np.float32)
                 rows = np.flatnonzero(times).astype(np.int32)
                 scores: Scores = np.full(train.n_docs, base)

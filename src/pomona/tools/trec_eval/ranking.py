@@ -36,7 +36,9 @@ class Options:
 class Ranking:
     """The judged ranking of one query."""
 
-    def __init__(self, labels: NDArray[np.int64], levels: NDArray[np.int64], n_rel: int, options: Options):
+    def __init__(
+        self, labels: NDArray[np.int64], levels: NDArray[np.int64], n_rel: int, options: Options
+    ) -> None:
         self.labels = labels  # in rank order, negative where there is no judgment
         self.levels = levels  # levels[label] documents have that label, retrieved or not
         self.n_rel = n_rel

@@ -1,0 +1,57 @@
+"""What an objective is: prepared once for a set of labels, then asked for gradients every round."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pomona._types import Offsets, Values
+from pomona.errors import InputError
+
+
+class Objective(Protocol):
+    """A loss to be minimized, seen through its derivatives by the scores."""
+
+    n_outputs: int
+    """How many scores a document has; with more than one, arrays are (n_outputs, n_docs)."""
+
+    def start(self) -> float:
+        """The score that every document starts from."""
+
+    def gradients(
+        self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
+    ) -> None:
+        """Write the first and second derivative of the loss by every score."""
+
+
+def weights_of(weights: ArrayLike | None, count: int, what: str) -> Values:
+    """One finite weight of at least 0 for each query or document; 1 when none are given.
+
+    >>> weights_of(None, 2, "queries")
+    array([1., 1.])
+    """
+    if weights is None:
+        return np.ones(count)
+    array = np.array(weights, np.float64)
+    if array.shape != (count,):
+        raise InputError(f"found {array.size} weights for {count} {what}")
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        raise InputError(f"weights of {what} must be finite and not below 0")
+    return array
+
+
+def offsets_of(query_ptr: ArrayLike, n_docs: int) -> Offsets:
+    """Query offsets that fit the documents, as an array that kernels accept."""
+    offsets = np.array(query_ptr, np.int64)
+    if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_docs:
+        raise InputError(f"query offsets must run from 0 to the number of documents, {n_docs}")
+    if (np.diff(offsets) < 0).any():
+        raise InputError("query offsets must not fall")
+    return offsets
+
+
+def contiguous_scores(scores: NDArray[Any]) -> Values:
+    """Scores as kernels want them (they are compiled for writable arrays), copied only if need be."""
+    return np.require(scores, np.float64, ["C", "W"])
