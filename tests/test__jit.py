@@ -15,6 +15,23 @@ def _double(first, last, values, out):
         out[i] = 2 * values[i]
 
 
+@kernel(fastmath=True)
+def _total(values):
+    total = np.float32(0)
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+def test_fast_sums_keep_nan_and_infinity():
+    values = np.ones(1000, np.float32)
+    assert _total(values) == 1000
+    values[7] = np.inf
+    assert _total(values) == np.inf
+    values[500] = np.nan
+    assert np.isnan(_total(values))
+
+
 def test_chunks_cover_everything_once():
     for n in (0, 1, 7, 1000):
         for count in (1, 3):

@@ -91,12 +91,12 @@ def _compiled(function: F, fastmath: bool) -> F:
     return cast(F, compiled)
 
 
-def intrinsic(function: F) -> F:
+def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
     """An operation for kernels that is written as LLVM instructions (`ir`), where Python has no word for it.
 
     `function(context, *argument_types)` gives the signature (in `types`) and the writer of instructions.
     """
-    made: F = numba.extending.intrinsic(function)
+    made: Callable[..., Any] = numba.extending.intrinsic(function)
     return made
 
 

@@ -26,14 +26,23 @@ def bits(value: float) -> int:
 
 def check(text: str) -> int:
     """The value must be float32(float(text)), unless the kernel says that it does not know."""
-    array, words = padded(text.encode())
-    end, value, status = kernels._read_number(array, words, np.uint64(0))
-    assert int(end) == len(text)
+    array, words = padded(f"1:{text}".encode())
+    X, unsure = np.zeros((1, 1), np.float32), np.zeros(1, np.bool_)
+    places = np.zeros(1, np.int64), np.zeros(0, np.int64)
+    found = kernels.read_features(
+        0, 1, array, words, *places, np.float32(0), True, X, np.zeros(1, np.int64), unsure
+    )
+    end, value, status = kernels._read_number(array, np.uint64(2))
+    assert found[1] == kernels.FINE
+    assert int(end) == len(text) + 2
     assert status in (NUMBER, UNSURE)
+    with np.errstate(over="ignore"):
+        expected = bits(np.float32(float(text)))
+    if not unsure[0]:
+        assert bits(X[0, 0]) == expected, text
     if status == NUMBER:
-        with np.errstate(over="ignore"):
-            assert bits(value) == bits(np.float32(float(text))), text
-    return int(status)
+        assert bits(value) == expected, text
+    return UNSURE if unsure[0] else NUMBER
 
 
 @given(

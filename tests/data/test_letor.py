@@ -214,7 +214,7 @@ def test_queries_by_size_in_a_file_of_their_own(tmp_path: Path) -> None:
         ("1", "1:2", "the end of the line", "qid: and the query id"),
         ("1 ", "1:3", "the end of the line", "qid: and the query id"),
         ("1 # qid:1", "1:3", "a comment", "qid: and the query id"),
-        ("1 1:0.5", "1:3", "'1:0.5'", "query_file='a.query'"),
+        ("1 1:0.5", "1:3", "'1:0.5'", "query_file='a.txt.query'"),
         ("1 QID:1", "1:3", "'QID:1'", "qid: and the query id"),
         ("1 qid:", "1:7", "the end of the line", "a query id"),
         ("1 qid: 1:1", "1:7", "a blank", "a query id"),

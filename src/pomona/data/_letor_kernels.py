@@ -2,13 +2,13 @@
 
 A text ends in `PADDING` newlines, so that every line ends and a kernel may look a few bytes ahead;
 `words` is the same text seen as the eight bytes that start at each position. Positions are unsigned,
-which spares numba's check for negative indices (a fifth of the time). Errors come back as the place and a
+which spares numba's check for negative indices (a sixth of the time). Errors come back as the place and a
 code, and become sentences in `letor.py`.
 """
 
 # Numba gives every variable the one type it needs; mypy would have each conversion written out twice.
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, assignment"
-# ruff: noqa: SIM109 (a chain of comparisons compiles faster than a tuple that is searched)
+# ruff: noqa: SIM109 (bytes are compared one by one: what compiles is what is written)
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ _NONE, _ONE, _NINE, _TEN, _ZERO = (np.uint64(value) for value in (0, 1, 9, 10, o
 # Powers of ten that matter to a float32: 19 digits × 10^-66 is 0 and 1 × 10^40 is infinite.
 _LOWEST, _HIGHEST = -65, 39
 _POWERS = np.array([float(f"1e{k}") for k in range(_LOWEST, _HIGHEST + 1)])
+_ORIGIN = np.uint64(-_LOWEST)  # the place of 10^0
 _WHOLE_POWERS = np.array([10**k for k in range(20)], np.uint64)
 _EXACT = np.uint64(2**53)
 
-# Eight digits at once: see `_read_number`.
+# Eight digits at once: see `read_features`.
 _EIGHT_ZEROS = np.uint64(0x3030303030303030)
 _ABOVE_NINE = np.uint64(0x7676767676767676)
 _HIGH_BITS = np.uint64(0x8080808080808080)
@@ -46,7 +47,7 @@ _BYTE_NUMBERS = np.uint64(0x0001020304050607)
 _PAIRS = np.uint64(0x000000FF000000FF)
 _PAIR_WEIGHTS_1 = np.uint64(100 + (1_000_000 << 32))
 _PAIR_WEIGHTS_2 = np.uint64(1 + (10_000 << 32))
-_B7, _B8, _B16, _B32, _B56, _B63 = (np.uint64(bits) for bits in (7, 8, 16, 32, 56, 63))
+_B7, _B8, _B16, _B19, _B32, _B56, _B63 = (np.uint64(bits) for bits in (7, 8, 16, 19, 32, 56, 63))
 
 
 @kernel
@@ -89,7 +90,7 @@ def _read_word(text, p, signed):
 
 
 @kernel
-def _read_any_number(text, p):
+def _read_number(text, p):
     """(end, value, status) of whatever stands at `p`: any number of digits, exponents, nan, inf, NULL."""
     sign = text[p]
     if sign == _MINUS or sign == _PLUS:
@@ -131,49 +132,6 @@ def _read_any_number(text, p):
         exponent += -power if exponent_sign == _MINUS else power
     value, certain = _to_float32(mantissa, exponent)
     return p, -value if sign == _MINUS else value, _NUMBER if certain else _UNSURE
-
-
-@kernel
-def _read_number(text, words, p):
-    """(end, value, status) of the number at `p`; the value is what float32(float(text)) is.
-
-    Here the common case, a decimal of at most 15 digits; inlined, as the functions it calls rarely are not.
-    """
-    token = p
-    negative = text[p] == _MINUS
-    if negative:
-        p += _ONE
-    start, mantissa = p, _NONE
-    while True:
-        digit = np.uint64(text[p]) - _ZERO
-        if digit > _NINE:
-            break
-        mantissa = mantissa * _TEN + digit
-        p += _ONE
-    n_digits, n_decimals = p - start, _NONE
-    if text[p] == _DOT:
-        p += _ONE
-        # How many digits a fraction has cannot be predicted, so up to eight are taken without a branch:
-        # bytes that are no digit get their high bit set, the lowest of them tells the number of digits,
-        # the digits are shifted to the end (zeros come before them) and added pairwise.
-        n_taken = _B8
-        while n_taken == _B8:
-            digits = words[p] ^ _EIGHT_ZEROS
-            others = ((digits + _ABOVE_NINE) | digits) & _HIGH_BITS
-            if others != _NONE:
-                n_taken = (((others & (~others + _ONE)) >> _B7) * _BYTE_NUMBERS) >> _B56
-                digits = (digits << _ONE) << (_B63 - _B8 * n_taken)
-            digits = digits * _TEN + (digits >> _B8)
-            pairs = (digits & _PAIRS) * _PAIR_WEIGHTS_1 + ((digits >> _B16) & _PAIRS) * _PAIR_WEIGHTS_2
-            mantissa = mantissa * _WHOLE_POWERS[n_taken] + (pairs >> _B32)
-            p += n_taken
-            n_decimals += n_taken
-        n_digits += n_decimals
-    if n_digits - _ONE < np.uint64(19) and mantissa <= _EXACT and text[p] < _LETTERS:
-        # Mantissa and power are both exact doubles, so the one division rounds as the definition does.
-        value = np.float64(np.int64(mantissa)) / _POWERS[n_decimals + np.uint64(-_LOWEST)]
-        return p, np.float32(-value if negative else value), _NUMBER
-    return _read_any_number(text, token)
 
 
 @kernel
@@ -279,7 +237,7 @@ def index_lines(first, last, text, words, with_queries):
         p = _skip_blanks(text, start)
         if not _ends_content(text, p):
             error_at = np.int64(p)
-            p, label, status = _read_number(text, words, p)
+            p, label, status = _read_number(text, p)
             if status > _UNSURE or not _ends_token(text, p) or (status == _NUMBER and not np.isfinite(label)):
                 error = BAD_LABEL
                 break
@@ -370,8 +328,45 @@ def read_features(
                     error = REPEATED
                     break
                 seen_in[feature - 1] = i
-            value_at = p + _ONE
-            p, value, status = _read_number(text, words, value_at)
+            p += _ONE
+            value_at = p
+            # The common number, a decimal of at most 19 digits, is read here: a call would cost as much.
+            negative = text[p] == _MINUS
+            if negative:
+                p += _ONE
+            digits_at, mantissa = p, _NONE
+            while True:
+                digit = np.uint64(text[p]) - _ZERO
+                if digit > _NINE:
+                    break
+                mantissa = mantissa * _TEN + digit
+                p += _ONE
+            n_digits, n_decimals = p - digits_at, _NONE
+            if text[p] == _DOT:
+                p += _ONE
+                # How many decimals there are cannot be predicted, so eight at a time are taken without a
+                # branch: bytes that are no digit get their high bit set, the lowest of them tells the number
+                # of digits, which are shifted to the end (zeros come before them) and added pairwise.
+                n_taken = _B8
+                while n_taken == _B8:
+                    digits = words[p] ^ _EIGHT_ZEROS
+                    others = ((digits + _ABOVE_NINE) | digits) & _HIGH_BITS
+                    if others != _NONE:
+                        n_taken = (((others & (~others + _ONE)) >> _B7) * _BYTE_NUMBERS) >> _B56
+                        digits = (digits << _ONE) << (_B63 - _B8 * n_taken)
+                    digits = digits * _TEN + (digits >> _B8)
+                    pairs = (digits & _PAIRS) * _PAIR_WEIGHTS_1
+                    pairs += ((digits >> _B16) & _PAIRS) * _PAIR_WEIGHTS_2
+                    mantissa = mantissa * _WHOLE_POWERS[n_taken] + (pairs >> _B32)
+                    p += n_taken
+                    n_decimals += n_taken
+                n_digits += n_decimals
+            if n_digits - _ONE < _B19 and mantissa <= _EXACT and text[p] < _LETTERS:
+                # Mantissa and power are exact doubles, so the one division rounds as the definition does.
+                exact = np.float64(np.int64(mantissa)) / _POWERS[n_decimals + _ORIGIN]
+                value, status = np.float32(-exact if negative else exact), _NUMBER
+            else:
+                p, value, status = _read_number(text, value_at)
             if status == _NUMBER and text[p] == _SPACE:
                 p += _ONE
             elif status == _OTHER or not _ends_token(text, p):
@@ -527,11 +522,10 @@ def format_lines(
     texts : comments, each written after `prefix`; there are none if `text_ends` is empty.
     """
     width = X.shape[1]
-    longest_query = np.max(np.diff(query_ends))
-    size = (last - first) * (64 + prefix.size + longest_query + width * 32)
+    size = (last - first) * (64 + prefix.size + LONGEST_QUERY_ID + width * 32)
     for i in range(first, last):
-        r = rows[i] if rows.size else i
         if text_ends.size:
+            r = rows[i] if rows.size else i
             size += text_ends[r + 1] - text_ends[r]
     out = np.empty(size, np.uint8)
     k = 0

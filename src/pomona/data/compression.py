@@ -26,6 +26,7 @@ from pomona.errors import InputError, MissingDataError, PomonaError
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SIGNATURES = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
+SUFFIXES = tuple(_SIGNATURES)
 _OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _PIECE = 1 << 20
 # Zstandard makes up to 32 kB of a byte, and all that comes of one piece is made at once.
@@ -101,7 +102,7 @@ def _compression(start: bytes, path: Path) -> str | None:
         if start.startswith(signature):
             return suffix
     # A compressed file that has lost its start is for its decompressor to refuse.
-    return path.suffix.lower() if start and path.suffix.lower() in _SIGNATURES else None
+    return path.suffix.lower() if start and path.suffix.lower() in SUFFIXES else None
 
 
 def _read_plain(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], list[int]]:

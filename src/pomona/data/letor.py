@@ -24,7 +24,7 @@ from pomona._jit import n_threads, over_chunks
 from pomona._types import Features, Labels, Offsets
 from pomona.data import _letor_kernels as kernels
 from pomona.data import store
-from pomona.data.compression import available_memory, open_to_write, read_bytes, read_files
+from pomona.data.compression import SUFFIXES, available_memory, open_to_write, read_bytes, read_files
 from pomona.data.dataset import Dataset, gather
 from pomona.data.text import TextColumn
 from pomona.errors import InputError
@@ -155,7 +155,16 @@ class _Source:
 
     def content(self, at: int) -> bytes:
         """The rest of a line from here, without its comment and its end."""
-        return _matching(_CONTENT, self.text, at)
+        return self._match(_CONTENT, at)
+
+    def token(self, at: int) -> bytes:
+        """What stands here up to the next blank, or the start of it: no sentence needs more."""
+        return self._match(_TOKEN, at)
+
+    def _match(self, pattern: re.Pattern[bytes], at: int) -> bytes:
+        found = pattern.match(self.text.data, at)
+        text = bytes(found.group()) if found else b""
+        return text.removesuffix(b"\r") if self.text[at + len(text)] == ord("\n") else text
 
     def file_at(self, at: int) -> int:
         """The number of the file that holds this position."""
@@ -164,24 +173,20 @@ class _Source:
     def refuse(self, at: int, expected: str) -> InputError:
         """The error to raise for what stands at `at`; columns count characters, as editors do."""
         file = self.file_at(at)
-        before = bytes(self.text[self.starts[file] : at])
-        column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
-        token = _matching(_TOKEN, self.text, at).decode(errors="replace")
+        before = self.text[self.starts[file] : at]
+        newlines = np.flatnonzero(before == ord("\n"))
+        line_before = before[newlines[-1] + 1 :] if newlines.size else before
+        column = np.count_nonzero((line_before & 0xC0) != 0x80) + 1  # 0b10…: inside a character
+        token = self.token(at).decode(errors="replace")
         nothing = {ord(" "): "a blank", ord("\t"): "a blank", ord("#"): "a comment"}
         found = nothing.get(int(self.text[at]), "the end of the line")
         if token:
             found = repr(token if len(token) <= 40 else token[:39] + "…")
-        return InputError(
-            f"found {found}, expected {expected}", self.files[file], before.count(b"\n") + 1, column
-        )
+        message = f"found {found}, expected {expected}"
+        return InputError(message, self.files[file], len(newlines) + 1, int(column))
 
 
-_CONTENT, _TOKEN = re.compile(rb"(?:(?!\r\n)[^\n#])*"), re.compile(rb"(?:(?!\r\n)[^ \t\n#])*")
-
-
-def _matching(pattern: re.Pattern[bytes], text: NDArray[np.uint8], at: int) -> bytes:
-    found = pattern.match(text.data, at)
-    return bytes(found.group()) if found else b""
+_CONTENT, _TOKEN = re.compile(rb"[^\n#]*"), re.compile(rb"[^ \t\n#]{0,1000}")
 
 
 @dataclass(frozen=True)
@@ -265,7 +270,7 @@ def _with_exact_labels(source: _Source, heads: _Heads) -> _Heads:
             at -= 1
         line = source.content(at)
         at += len(line) - len(line.lstrip(b" \t"))
-        heads.labels[i] = _exact_value(_matching(_TOKEN, source.text, at))
+        heads.labels[i] = _exact_value(line.split()[0])
         if np.isinf(heads.labels[i]):
             return heads.before(i, _head_error(source, at, kernels.BAD_LABEL))
     return heads
@@ -297,10 +302,11 @@ def _head_error(source: _Source, at: int, code: int) -> InputError:
             at, f"a query id of 1 to {kernels.LONGEST_QUERY_ID} bytes without control characters"
         )
     path = source.files[source.file_at(at)]
+    name = path.stem if path.suffix.lower() in SUFFIXES else path.name
     return source.refuse(
         at,
         "qid: and the query id (if another file holds the number of rows of each query, "
-        f"as LightGBM has it, read with query_file={path.stem + '.query'!r})",
+        f"as LightGBM has it, read with query_file={name + '.query'!r})",
     )
 
 

@@ -70,7 +70,8 @@ class SeznamRank(PositionMeasure):
         if not self.clip:
             return sums
         if lists.block_end is None:
-            return sums.clip(max=1.0)
+            np.minimum(sums, 1.0, out=sums)
+            return sums
         excess = [self._expected_excess(lists, q) for q in range(lists.n_queries)]
         return sums - np.array(excess)
 

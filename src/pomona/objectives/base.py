@@ -7,8 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pomona._types import Offsets, Values
+from pomona._types import Codes, Offsets, Values
 from pomona.errors import InputError
+
+LEAST_HESSIAN = 1e-12
+"""Of a document in logit boosting: a rare class makes p (1 − p) so small that a leaf's sum could vanish."""
 
 
 class Objective(Protocol):
@@ -24,6 +27,26 @@ class Objective(Protocol):
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
     ) -> None:
         """Write the first and second derivative of the loss by every score."""
+
+
+def labels_of(labels: ArrayLike) -> Values:
+    """Labels, one finite number a document."""
+    array = np.array(labels, np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise InputError("labels must be finite numbers, one a document")
+    return array
+
+
+def classes_of(labels: ArrayLike) -> tuple[Values, Codes]:
+    """(the distinct labels that occur, ascending; each document's index among them).
+
+    >>> classes_of([3, 0, 3])
+    (array([0., 3.]), array([1, 0, 1], dtype=int32))
+    """
+    levels, codes = np.unique(labels_of(labels), return_inverse=True)
+    if len(levels) < 2:
+        raise InputError("classes cannot be learnt from documents that all have the same label")
+    return levels, codes.astype(np.int32)
 
 
 def weights_of(weights: ArrayLike | None, count: int, what: str) -> Values:
@@ -52,6 +75,8 @@ def offsets_of(query_ptr: ArrayLike, n_docs: int) -> Offsets:
     return offsets
 
 
-def contiguous_scores(scores: NDArray[Any]) -> Values:
+def scores_of(scores: NDArray[Any], n_docs: int) -> Values:
     """Scores as kernels want them (they are compiled for writable arrays), copied only if need be."""
+    if scores.shape != (n_docs,):
+        raise InputError(f"found {scores.size} scores for {n_docs} documents")
     return np.require(scores, np.float64, ["C", "W"])

@@ -34,8 +34,9 @@ from pomona.measures.lists import RankedLists, encode
 from pomona.measures.parse import measure as parse_measure
 from pomona.measures.position import PositionMeasure
 from pomona.measures.seznam_rank import SeznamRank
-from pomona.objectives import _lambda_kernels as kernels
-from pomona.objectives.base import contiguous_scores, offsets_of, weights_of
+from pomona.objectives._lambda_kernels import push_deltas, push_queries
+from pomona.objectives._lambda_terms import CASCADE, POSITION, PRECISION
+from pomona.objectives.base import labels_of, offsets_of, scores_of, weights_of
 
 
 @dataclass(frozen=True)
@@ -61,19 +62,19 @@ class _ClosedForm:
         depth = longest if measure.k is None else min(measure.k, longest)
         if isinstance(measure, AveragePrecision) and _is_computed_by(measure, AveragePrecision):
             values = _over_normalizer(measure.values(lists.levels), measure.normalizer(lists), lists)
-            return cls(kernels.PRECISION, values, 1.0 / np.arange(1, depth + 1))
+            return cls(PRECISION, values, 1.0 / np.arange(1, depth + 1))
         if isinstance(measure, CascadeMeasure) and _is_computed_by(measure, CascadeMeasure):
             values = measure.satisfies(lists.levels)[lists.codes].astype(np.float32)
             numerator, divisor = measure.weights(depth)
-            return cls(kernels.CASCADE, values, numerator / divisor)
+            return cls(CASCADE, values, numerator / divisor)
         if isinstance(measure, PositionMeasure):
-            clips = isinstance(measure, SeznamRank)
-            if not _is_computed_by(measure, SeznamRank if clips else PositionMeasure):
+            owner = SeznamRank if isinstance(measure, SeznamRank) else PositionMeasure
+            if not _is_computed_by(measure, owner):
                 return None
             values = _over_normalizer(measure.values(lists.levels), measure.normalizer(lists), lists)
             numerator, divisor = measure.weights(measure.depth(longest))
-            ceiling = 1.0 if clips and measure.clip else np.inf
-            return cls(kernels.POSITION, values, numerator / divisor, ceiling)
+            ceiling = 1.0 if isinstance(measure, SeznamRank) and measure.clip else np.inf
+            return cls(POSITION, values, numerator / divisor, ceiling)
         return None
 
 
@@ -85,7 +86,8 @@ def _is_computed_by(measure: Measure, owner: type[Measure]) -> bool:
 def _over_normalizer(values: Values, normalizer: Values, lists: RankedLists) -> NDArray[np.float32]:
     """0 where the normalizer is 0 or infinite: whatever the ranking, the measure does not change."""
     inverse = np.divide(1.0, normalizer, out=np.zeros(len(normalizer)), where=normalizer != 0)
-    return (values[lists.codes] * np.repeat(inverse, lists.lengths)).astype(np.float32)
+    shares: Values = values[lists.codes] * np.repeat(inverse, lists.lengths)
+    return shares.astype(np.float32)
 
 
 class LambdaObjective:
@@ -99,7 +101,7 @@ class LambdaObjective:
     labels, query_ptr : documents grouped by query.
     sigma : steepness of the sigmoid.
     truncation : only pairs with at least one document among the first so many ranks; None for all that count.
-    normalize : as LightGBM: Δ is divided by 0.01 + |s_i − s_j| unless all of the query's scores are equal, and
+    normalize : as LightGBM: Δ is divided by 0.01 + |s_i − s_j| unless all of its scores are equal, and
         the query's gradients are multiplied by log2(1 + S) / S, S the sum of 2 λ_ij over its pairs.
     weights : one a query, multiplies its gradients and hessians.
     seed : of the random order that breaks ties.
@@ -107,8 +109,8 @@ class LambdaObjective:
     >>> objective = LambdaObjective("ndcg", [2, 1, 0], [0, 3], normalize=False)
     >>> gradient, hessian = np.empty(3, np.float32), np.empty(3, np.float32)
     >>> objective.gradients(np.array([0.0, 1.0, 2.0]), gradient, hessian)
-    >>> gradient.round(4).tolist()
-    [-0.4166, -0.0216, 0.4382]
+    >>> gradient.round(4)
+    array([-0.4166, -0.0216,  0.4382], dtype=float32)
     """
 
     n_outputs = 1
@@ -126,7 +128,7 @@ class LambdaObjective:
         seed: int = 0,
     ) -> None:
         self.measure = parse_measure(measure)
-        self._labels = np.asarray(labels, np.float64)
+        self._labels = labels_of(labels)
         self._query_ptr = offsets_of(query_ptr, len(self._labels))
         if not sigma > 0:
             raise InputError(f"sigma must be above 0, found {sigma:g}")
@@ -140,7 +142,8 @@ class LambdaObjective:
         worth = self._labels if self._form is None else self._form.value
         given = weights_of(weights, lists.n_queries, "queries")
         self._weights = np.where(_differ(worth, self._query_ptr), given, 0.0)
-        self._shuffle = _shuffled(self._query_ptr, np.random.default_rng(seed))
+        self._shuffle, self._place = _shuffled(self._query_ptr, np.random.default_rng(seed))
+        self._order = self._shuffle.copy()
 
     @property
     def n_usable_queries(self) -> int:
@@ -155,16 +158,17 @@ class LambdaObjective:
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
     ) -> None:
         """−λ and its second derivative for every document (the loss is minimized)."""
-        scores = contiguous_scores(scores)
+        scores = scores_of(scores, len(self._labels))
         if self._form is None:
             self._by_swaps(scores, out_gradient, out_hessian)
             return
         over_chunks(
-            kernels.push_queries,
+            push_queries,
             len(self._weights),
             scores,
             self._query_ptr,
             self._shuffle,
+            self._place,
             self._weights,
             self._form.value,
             self._form.weight,
@@ -173,6 +177,7 @@ class LambdaObjective:
             self._truncation,
             self._sigma,
             self._normalize,
+            self._order,
             out_gradient,
             out_hessian,
             smallest=16,
@@ -189,10 +194,10 @@ class LambdaObjective:
             shuffle = self._shuffle[begin:end]
             rows = shuffle[np.argsort(-own_scores[shuffle], kind="stable")]
             deltas = self.measure.swap_deltas(self._labels[begin:end][rows])
-            kernels.push_deltas(
+            push_deltas(
                 own_scores,
                 rows,
-                np.ascontiguousarray(deltas, np.float32),
+                np.ascontiguousarray(deltas, np.float64),
                 self._truncation,
                 self._sigma,
                 self._normalize,
@@ -211,8 +216,12 @@ def _differ(worth: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool_
     return differs
 
 
-def _shuffled(query_ptr: Offsets, random: np.random.Generator) -> Codes:
-    """The rows of each query, counted from its first, in random order."""
+def _shuffled(query_ptr: Offsets, random: np.random.Generator) -> tuple[Codes, Codes]:
+    """The rows of each query, counted from its first, in random order; and the place of each row in it."""
     lengths = np.diff(query_ptr)
-    order = np.lexsort((random.random(query_ptr[-1]), np.repeat(np.arange(len(lengths)), lengths)))
-    return (order - np.repeat(query_ptr[:-1], lengths)).astype(np.int32)
+    begins = np.repeat(query_ptr[:-1], lengths)
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    order = np.argsort(query + random.random(len(query)), kind="stable")
+    place = np.empty(len(begins), np.int32)
+    place[order] = np.arange(len(begins)) - begins
+    return (order - begins).astype(np.int32), place

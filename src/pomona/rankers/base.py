@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pomona import _registry
-from pomona._types import Features, Scores
+from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, PomonaError
 from pomona.measures.base import Measure
@@ -49,8 +49,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     __metadata_request__score: ClassVar = {"qid": True}
 
     @abstractmethod
-    def _fit(self, train: Dataset, valid: Dataset | None) -> None:
-        """Learn, leaving attributes that end in `_`."""
+    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        """Learn, leaving attributes that end in `_`; `weights` has one a document."""
 
     @abstractmethod
     def _predict(self, X: Features) -> Scores:
@@ -64,20 +64,31 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """The inverse of `_state`."""
 
-    def fit(self, X: Any, y: Any = None, qid: Any = None, *, valid: Validation | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        valid: Validation | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from a dataset, or from features, labels and query ids.
 
-        `valid`, a dataset or (X, y, qid), is for early stopping and model selection.
+        `valid`, a dataset or (X, y, qid), is for early stopping and model selection; `sample_weight` has one
+        weight a document (where a query counts as a whole, the mean of its documents').
         """
         train = as_dataset(X, y, qid)
+        weights = None if sample_weight is None else _weights(sample_weight, train)
         held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
         if held_out is not None and held_out.n_features != train.n_features:
             raise InputError(
-                f"the validation data have {held_out.n_features} features, the training data {train.n_features}"
+                f"the validation data have {held_out.n_features} features, "
+                f"the training data {train.n_features}"
             )
         self.n_features_in_ = train.n_features
         self.feature_names_ = train.feature_names
-        self._fit(train, held_out)
+        self._fit(train, held_out, weights)
         return self
 
     def predict(self, X: Any) -> Scores:
@@ -86,15 +97,18 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         features = X.X if isinstance(X, Dataset) else _as_features(X)
         if features.shape[1] != self.n_features_in_:
             raise InputError(
-                f"{type(self).__name__} was fitted on {self.n_features_in_} features, found {features.shape[1]}"
+                f"{type(self).__name__} was fitted on {self.n_features_in_} features, "
+                f"found {features.shape[1]}"
             )
         return self._predict(features)
 
-    def score(self, X: Any, y: Any = None, qid: Any = None) -> float:
-        """The mean of the ranker's measure."""
+    def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""
         data = as_dataset(X, y, qid)
-        value: float = evaluate(data, self.predict(data), self._measure)[str(self._measure)]
-        return value
+        judgement = evaluate(data, self.predict(data), self._measure).judgements[0]
+        if sample_weight is None:
+            return judgement.mean
+        return float(np.average(judgement.values, weights=query_weights(_weights(sample_weight, data), data)))
 
     @property
     def _measure(self) -> Measure:
@@ -118,7 +132,12 @@ def load_model(path: str | Path) -> Ranker:
     kind, written, arrays = read_model(Path(path))
     try:
         cls = _registry.find("rankers", kind, "ranker").load()
-        ranker: Ranker = cls(**written["parameters"])
+        # JSON knows no tuples; no parameter is a list.
+        parameters = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in written["parameters"].items()
+        }
+        ranker: Ranker = cls(**parameters)
         learnt = written["learnt"]
         ranker.n_features_in_ = int(learnt["n_features"])
         ranker.feature_names_ = tuple(learnt["feature_names"])
@@ -140,6 +159,22 @@ def as_dataset(X: Any, y: Any = None, qid: Any = None) -> Dataset:
         missing = "labels y" if y is None else "query ids qid"
         raise InputError(f"the {missing} are missing: give a Dataset, or X, y and qid=…")
     return Dataset(X, y, qid)
+
+
+def query_weights(weights: Values, data: Dataset) -> Values:
+    """The mean weight of each query's documents."""
+    sums: Values = np.add.reduceat(weights, data.query_ptr[:-1])
+    return sums / np.diff(data.query_ptr)
+
+
+def _weights(given: ArrayLike, data: Dataset) -> Values:
+    """Weights that came with the rows, in the dataset's order."""
+    weights = np.asarray(given, np.float64)
+    if weights.shape != (data.n_docs,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError(f"expected {data.n_docs} finite weights not below 0, one a document")
+    if not weights.any():
+        raise InputError("all weights are 0: there is nothing to learn from")
+    return data.from_input_order(weights)
 
 
 def _as_features(X: Any) -> Features:

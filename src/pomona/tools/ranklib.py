@@ -115,7 +115,8 @@ def _values(lists: _Lists, name: str, k: int, max_grade: int, qrels: dict[str, V
 
 
 def _own(lists: _Lists, q: int) -> Values:
-    return lists.judged.labels[lists.judged.query_ptr[q] : lists.judged.query_ptr[q + 1]]
+    begin, end = lists.judged.query_ptr[q : q + 2]
+    return lists.judged.labels[begin:end].astype(np.float64)
 
 
 def _ideal(lists: _Lists, q: int, qrels: dict[str, Values] | None) -> Values:

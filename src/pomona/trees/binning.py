@@ -27,11 +27,6 @@ SAMPLE = 200_000
 BLOCK_WIDTH = 32
 """Features in a block: 0.5 ns an update and 0.76 on a quarter of the rows; 64 are slower there (1.2)."""
 
-COLUMN = np.dtype(
-    [("start", np.int64), ("stride", np.int64), ("block", np.int32), ("in_block", np.int32)], align=True
-)
-"""Where a feature's codes are: document i's is `flat[start + i * stride]`."""
-
 BLOCK = np.dtype(
     [("word", np.int64), ("n_words", np.int64), ("first_feature", np.int32), ("last_feature", np.int32)],
     align=True,
@@ -108,68 +103,68 @@ def _cut(ordered, max_bins, out):
 
 
 @kernel
-def _encode(first, last, X, ladder, n_bins, columns, out):
-    """ladder (n_features, 256) cut points, +inf behind the last."""
-    n_features = X.shape[1]
-    tile = np.empty(_TILE, np.float32)
+def _encode(first, last, X, ladder, n_bins, blocks, out_columns, out_blocks):
+    """ladder (n_features, 256) cut points, +inf behind the last · out_columns (n_features, n_docs)."""
     for top in range(first, last, _TILE):
         n = min(_TILE, last - top)
-        for f in range(n_features):
-            for i in range(n):
-                tile[i] = X[top + i, f]
-            cuts = ladder[f]
-            last_code = n_bins[f] - 1
-            start, stride = columns[f]["start"], columns[f]["stride"]
-            for i in range(n):
-                x = tile[i]
+        for f in range(X.shape[1]):
+            cuts, last_code = ladder[f], n_bins[f] - 1
+            block = blocks[f // BLOCK_WIDTH]
+            start, stride = block["word"] * 8 + f % BLOCK_WIDTH, block["n_words"] * 8
+            for i in range(top, top + n):
+                x = X[i, f]
                 # A search without branches: the processor overlaps those of neighbouring documents.
                 code = np.uint64(0)
                 for step in (128, 64, 32, 16, 8, 4, 2, 1):
                     code += np.uint64(step) * np.uint64(cuts[code + np.uint64(step - 1)] < x)
-                out[start + (top + i) * stride] = last_code if x != x else code
+                code = np.uint8(last_code if x != x else code)
+                out_columns[f, i] = code
+                out_blocks[start + i * stride] = code
 
 
 @dataclass(frozen=True)
 class Codes:
-    """The bins of documents, one byte each, in blocks of features."""
+    """The bins of documents, one byte each: by feature to divide nodes, in blocks to add up histograms.
 
-    flat: NDArray[np.uint8]
-    columns: NDArray[np.void]
+    Both, because dividing a node reads one feature: from its own 0.7 MB column, which stays in the cache, that
+    is six times faster than from rows that lie 32 bytes apart.
+    """
+
+    columns: NDArray[np.uint8]
+    """(n_features, n_docs)"""
+    words: NDArray[np.uint64]
+    """All blocks end to end, eight codes to a word."""
     block_table: NDArray[np.void]
-    n_docs: int
+    """(n_blocks,) BLOCK"""
 
     @classmethod
     def room(cls, n_docs: int, n_features: int) -> Codes:
         """Zero codes for so many documents: the padding behind the last features stays zero."""
-        columns = np.zeros(n_features, COLUMN)
-        blocks = np.zeros(-(-n_features // BLOCK_WIDTH), BLOCK)
-        at = 0
-        for block, first in enumerate(range(0, n_features, BLOCK_WIDTH)):
-            last = min(first + BLOCK_WIDTH, n_features)
-            width = -(-(last - first) // 8) * 8
-            in_block = np.arange(last - first)
-            columns["start"][first:last] = at + in_block
-            columns["stride"][first:last] = width
-            columns["block"][first:last], columns["in_block"][first:last] = block, in_block
-            blocks[block] = (at // 8, width // 8, first, last)
-            at += n_docs * width
-        return cls(np.zeros(at, np.uint8), columns, blocks, n_docs)
+        table = np.zeros(-(-n_features // BLOCK_WIDTH), BLOCK)
+        table["first_feature"] = np.arange(len(table)) * BLOCK_WIDTH
+        table["last_feature"] = np.minimum(table["first_feature"] + BLOCK_WIDTH, n_features)
+        table["n_words"] = -(-(table["last_feature"] - table["first_feature"]) // 8)
+        ends = np.cumsum(table["n_words"] * n_docs)
+        table["word"] = ends - table["n_words"] * n_docs
+        n_words = int(ends[-1]) if len(ends) else 0
+        return cls(np.zeros((n_features, n_docs), np.uint8), np.zeros(n_words, np.uint64), table)
 
     @property
-    def words(self) -> NDArray[np.uint64]:
-        """The codes, eight to a word."""
-        return self.flat.view(np.uint64)
+    def n_docs(self) -> int:
+        """Number of documents."""
+        return self.columns.shape[1]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.columns.shape[0]
 
     @property
     def blocks(self) -> list[NDArray[np.uint8]]:
         """The codes as one (n_docs, width) array a block."""
-        rows = [(int(block["word"]) * 8, int(block["n_words"]) * 8) for block in self.block_table]
-        return [self.flat[at : at + self.n_docs * w].reshape(self.n_docs, w) for at, w in rows]
-
-    def column(self, feature: int) -> NDArray[np.uint8]:
-        """The codes of one feature."""
-        place = self.columns[feature]
-        return self.blocks[place["block"]][:, place["in_block"]]
+        n = self.n_docs
+        parts = [(int(block["word"]), int(block["n_words"])) for block in self.block_table]
+        return [self.words[at : at + n * w].view(np.uint8).reshape(n, w * 8) for at, w in parts]
 
 
 @dataclass(frozen=True)
@@ -228,7 +223,7 @@ class Bins:
         """The code of every value of X.
 
         >>> bins = Bins.of(np.array([[0.0], [1.0], [np.nan]], np.float32))
-        >>> bins.codes(np.array([[-7.0], [0.5], [0.6], [np.nan]], np.float32)).column(0)
+        >>> bins.codes(np.array([[-7.0], [0.5], [0.6], [np.nan]], np.float32)).columns[0]
         array([0, 0, 1, 2], dtype=uint8)
         """
         X = _matrix(X)
@@ -238,7 +233,8 @@ class Bins:
         ladder = np.full((self.n_features, 256), np.inf, np.float32)
         for f, cuts in enumerate(self.edges):
             ladder[f, : len(cuts)] = cuts
-        over_chunks(_encode, len(X), X, ladder, self.n_bins, codes.columns, codes.flat, smallest=1024)
+        tables = (ladder, self.n_bins, codes.block_table, codes.columns, codes.words.view(np.uint8))
+        over_chunks(_encode, len(X), X, *tables, smallest=1024)
         return codes
 
     def threshold(self, feature: int, bin_: int) -> np.float32:

@@ -3,12 +3,13 @@
 1. *Code*: each plane of the coded forest gets one byte per document, by binary search.
 2. *Walk*: a word per node tells which documents reach it; one 64-lane comparison gives those that go right,
    and both children get their word. No branch depends on the data.
-3. *Number*: bit b of every document's leaf number is the union of the words of the leaves whose number has that
-   bit. An oblivious tree spells these words out directly, one comparison per level.
-4. *Add* the leaf's value in float64, tree after tree: the same sums, in the same order, as walking the trees one by one.
+3. *Number*: bit b of the documents' leaf numbers is the union of the words of all leaves whose number has
+   that bit. The comparisons of an oblivious tree are these words already, one per level.
+4. *Add* the leaf's value in float64, tree after tree: the same sums in the same order, hence the same bits,
+   as walking the trees one by one.
 
-QuickScorer (Lucchese et al. 2015) keeps a word of leaves per document; here it is a word of documents per node, so
-that trees may have any number of leaves and the cost per node is a few instructions for 64 documents.
+QuickScorer (Lucchese et al. 2015) keeps a word of leaves per document; here it is a word of documents per
+node, so that a tree may have any number of leaves and a node costs a few instructions for 64 documents.
 """
 
 from __future__ import annotations
@@ -23,9 +24,7 @@ from pomona._types import Features, Scores
 from pomona.trees.coded import CodedForest
 from pomona.trees.lanes import N_LANES, lane_numbers, lanes_above
 
-# Codes of a batch and nodes of a group of trees both stay in the second-level cache.
-_BATCH_BYTES = 128 * 1024
-_GROUP_NODES = 16 * 1024
+_BATCH_BYTES = 128 * 1024  # the codes of a batch stay in the second-level cache
 _SMALLEST_CHUNK = 8  # blocks
 
 _ALL = np.uint64(2**64 - 1)
@@ -35,7 +34,7 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 @kernel
 def _encode(X, plane_feature, plane_nan, cut_ptr, cuts, out_codes):
     """X (n_docs, n_features) · out_codes (n_blocks, n_planes, 64): the number of cuts below each value."""
-    values = np.zeros(N_LANES, np.float32)
+    values, place = np.zeros(N_LANES, np.float32), np.empty(N_LANES, np.uint64)
     for block in range(out_codes.shape[0]):
         start = block * N_LANES
         n_docs = min(N_LANES, X.shape[0] - start)
@@ -43,38 +42,40 @@ def _encode(X, plane_feature, plane_nan, cut_ptr, cuts, out_codes):
             feature = plane_feature[plane]
             for lane in range(n_docs):
                 values[lane] = X[start + lane, feature]
-            below = cuts[cut_ptr[plane] : cut_ptr[plane + 1]]
-            codes = out_codes[block, plane]
-            codes[:] = 0
-            half = below.size >> 1
-            # All lanes take a step before the next: independent steps overlap, and none becomes a branch.
-            while half > 0:
+            tree = cuts[cut_ptr[plane] : cut_ptr[plane + 1]]
+            room = np.uint64(tree.size)
+            place[:] = 1
+            reached = _ONE
+            # All lanes take a step before any takes the next, so that steps overlap; and a step adds the
+            # comparison instead of choosing by it, which LLVM makes a branch (8 times slower) on many CPUs.
+            while reached < room:
                 for lane in range(N_LANES):
-                    step = half if below[np.uint64(codes[lane] + half - 1)] < values[lane] else 0
-                    codes[lane] += np.uint8(step)
-                half >>= 1
+                    place[lane] += place[lane] + np.uint64(tree[place[lane]] < values[lane])
+                reached += reached
             for lane in range(N_LANES):
-                if np.isnan(values[lane]):
-                    codes[lane] = plane_nan[plane]
+                is_nan = np.isnan(values[lane])
+                out_codes[block, plane, lane] = plane_nan[plane] if is_nan else np.uint8(place[lane] - room)
 
 
 @kernel
-def _spell_leaves(codes, tree, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, reach, out_words):
+def _spell_leaves(
+    planes, tree, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, reach, out_words
+):
     """Words whose bits make the leaf numbers of 64 documents; gives how many.
 
-    codes (n_planes, 64) · reach (n_slots,) room for the documents that reach each slot of the tree.
+    planes (n_planes, 64) · reach (n_slots,) room for the documents that reach each slot of the tree.
     """
     begin, end = node_ptr[tree], node_ptr[tree + 1]
     levels = n_levels[tree]
     if levels >= 0:
         for level in range(levels):
             node = begin + (_ONE << np.uint64(level)) - _ONE
-            out_words[levels - 1 - level] = lanes_above(codes, np.uint64(node_plane[node]), node_code[node])
+            out_words[levels - 1 - level] = lanes_above(planes, np.uint64(node_plane[node]), node_code[node])
         return np.uint64(levels)
     reach[0] = _ALL
     for node in range(begin, end):
         here = reach[node - begin]
-        goes_right = here & lanes_above(codes, np.uint64(node_plane[node]), node_code[node])
+        goes_right = here & lanes_above(planes, np.uint64(node_plane[node]), node_code[node])
         reach[left[node]] = here ^ goes_right
         reach[right[node]] = goes_right
     # Halve the leaves: the union of the upper half is the top bit, and the halves are laid over each other.
@@ -105,10 +106,10 @@ def _add_trees(
     reach, words = np.empty(n_slots, np.uint64), np.empty(N_LANES, np.uint64)
     leaf = np.empty(N_LANES, np.uint32)
     for block in range(out.shape[0]):
-        scores = out[block]
+        planes, scores = codes[block], out[block]
         for tree in range(first, last):
             n_words = _spell_leaves(
-                codes[block], tree, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, reach, words
+                planes, tree, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, reach, words
             )
             lane_numbers(words, n_words, leaf)
             start = leaf_ptr[tree]
@@ -124,12 +125,76 @@ def _number_leaves(
     reach, words = np.empty(n_slots, np.uint64), np.empty(N_LANES, np.uint64)
     leaf = np.empty(N_LANES, np.uint32)
     for block in range(codes.shape[0]):
+        planes = codes[block]
         n_docs = min(N_LANES, out.shape[0] - block * N_LANES)
         for tree in range(out.shape[1]):
             n_words = _spell_leaves(
-                codes[block], tree, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, reach, words
+                planes, tree, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, reach, words
             )
             lane_numbers(words, n_words, leaf)
             start = leaf_ptr[tree]
             for lane in range(n_docs):
                 out[block * N_LANES + lane, tree] = leaf_number[start + leaf[lane]]
+
+
+def score(coded: CodedForest, X: Features, base: float) -> Scores:
+    """`base` plus the sum of every document's leaf values; X is read-only, C-ordered."""
+    out = _room(X, base)
+    batch = max(1, _BATCH_BYTES // (N_LANES * max(1, coded.n_planes)))
+
+    def run(first: int, last: int) -> None:
+        for start in range(first, last, batch):
+            stop = min(start + batch, last)
+            codes = _codes(coded, X[start * N_LANES : stop * N_LANES])
+            _add(coded, codes, 0, coded.n_trees, out[start:stop])
+
+    over_chunks(run, len(out), smallest=_SMALLEST_CHUNK)
+    return out.reshape(-1)[: len(X)]
+
+
+def staged_scores(coded: CodedForest, X: Features, base: float, every: int) -> Iterator[Scores]:
+    """The scores after each `every` trees, and after all; the codes are made once and kept."""
+    out = _room(X, base)
+    codes = np.empty((len(out), coded.n_planes, N_LANES), np.uint8)
+
+    def encode(first: int, last: int) -> None:
+        codes[first:last] = _codes(coded, X[first * N_LANES : last * N_LANES])
+
+    over_chunks(encode, len(out), smallest=_SMALLEST_CHUNK)
+    for stage in range(0, coded.n_trees, every):
+        trees = stage, min(stage + every, coded.n_trees)
+
+        def add(first: int, last: int, trees: tuple[int, int] = trees) -> None:
+            _add(coded, codes[first:last], *trees, out[first:last])
+
+        over_chunks(add, len(out), smallest=_SMALLEST_CHUNK)
+        yield out.reshape(-1)[: len(X)].copy()
+
+
+def leaf_numbers(coded: CodedForest, X: Features) -> NDArray[np.int32]:
+    """The leaf (its number in the tree) of every document in every tree: (n_docs, n_trees)."""
+    out = np.empty((len(X), coded.n_trees), np.int32)
+
+    def run(first: int, last: int) -> None:
+        rows = slice(first * N_LANES, last * N_LANES)
+        codes = _codes(coded, X[rows])
+        _number_leaves(codes, *coded.trees, coded.leaf, out[rows])
+
+    over_chunks(run, -(-len(X) // N_LANES), smallest=_SMALLEST_CHUNK)
+    return out
+
+
+def _room(X: Features, base: float) -> NDArray[np.float64]:
+    return np.full((-(-len(X) // N_LANES), N_LANES), base, np.float64)
+
+
+def _codes(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
+    codes = np.empty((-(-len(X) // N_LANES), coded.n_planes, N_LANES), np.uint8)
+    _encode(X, *coded.planes, codes)
+    return codes
+
+
+def _add(
+    coded: CodedForest, codes: NDArray[np.uint8], first: int, last: int, out: NDArray[np.float64]
+) -> None:
+    _add_trees(codes, first, last, *coded.trees, coded.value, out)

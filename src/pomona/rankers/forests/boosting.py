@@ -1,39 +1,29 @@
 """Gradient boosting of trees towards any objective, stopped by any measure: the loop behind every forest.
 
 Each round: gradients at the current scores, a tree grown on them, its leaf values times the learning
-rate added to the scores. The measure of the validation queries decides when to stop and which round was best.
+rate added to the scores. The measure of the validation queries decides when to stop and which round was
+best. An objective with several outputs (one for each class, say) grows a tree for each of them every round.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._types import Offsets, Scores
+from pomona._types import Offsets, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
 from pomona.measures.judge import judge
 from pomona.measures.lists import Judged
+from pomona.objectives.base import Objective
 from pomona.trees.forest import Forest
 from pomona.trees.grower import GrownTree
 from pomona.trees.walk import leaves_of
-
-
-class Objective(Protocol):
-    """What boosting needs to know of a loss."""
-
-    def start(self) -> float:
-        """The score every document starts from."""
-
-    def gradients(
-        self, scores: Scores, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
-    ) -> None:
-        """First and second derivatives of the loss in each score."""
 
 
 class Grower(Protocol):
@@ -62,12 +52,18 @@ class Rounds:
 
 @dataclass
 class Boosted:
-    """What boosting leaves behind."""
+    """What boosting leaves behind: a forest for each output, and how it came about."""
 
-    forest: Forest
+    forests: list[Forest]
     evals: dict[str, list[float]] = field(default_factory=dict)
     best_iteration: int = 0
     interrupted: bool = False
+
+
+def first_output(outputs: Values) -> Scores:
+    """The score of a ranker with a single output."""
+    single: Scores = outputs[0]
+    return single
 
 
 def boost(
@@ -78,31 +74,43 @@ def boost(
     measure: Measure,
     rounds: Rounds,
     *,
-    start: Forest | None = None,
+    start: Sequence[Forest] = (),
+    score_of: Callable[[Values], Scores] = first_output,
     on_round: Callable[[int, dict[str, float]], None] | None = None,
 ) -> Boosted:
-    """Boost up to `n_trees` trees in all, continuing from `start` when given.
+    """Boost up to `n_trees` rounds in all, continuing from the forests of `start` when given.
 
-    Ctrl-C ends the training with the best model so far instead of losing it.
+    `score_of` makes one score a document of the (n_outputs, n_docs) outputs. Ctrl-C ends the training with
+    the best model so far instead of losing it.
     """
     rng = np.random.default_rng(rounds.seed)
-    base = objective.start() if start is None else start.base
-    trees = [] if start is None else [start]
-    n_before = 0 if start is None else start.n_trees
-    boosted = Boosted(Forest.empty(train.n_features, base), best_iteration=n_before)
-    watched = _Watched.of(train, valid, measure, start, base)
-    scores = watched.train_scores
-    gradient, hessian = np.empty(train.n_docs, np.float32), np.empty(train.n_docs, np.float32)
+    earlier = list(start) or [Forest.empty(train.n_features, objective.start())] * objective.n_outputs
+    grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
+    boosted = Boosted(earlier, best_iteration=earlier[0].n_trees)
+    outputs = _outputs(earlier, train)
+    held_out = None if valid is None else _outputs(earlier, valid)
+    gradient, hessian = np.empty(outputs.shape, np.float32), np.empty(outputs.shape, np.float32)
     best = -np.inf
     try:
-        for iteration in range(n_before + 1, rounds.n_trees + 1):
-            objective.gradients(scores, gradient, hessian)
+        for iteration in range(earlier[0].n_trees + 1, rounds.n_trees + 1):
+            if objective.n_outputs == 1:
+                objective.gradients(outputs[0], gradient[0], hessian[0])
+            else:
+                objective.gradients(outputs, gradient, hessian)
             rows = _bag(train.query_ptr, rounds.query_fraction, rng)
-            tree = grower.grow(gradient, hessian, rows, rng)
-            value = tree.value * rounds.learning_rate
-            scores += value[tree.leaf_of_row]
-            trees.append(tree_forest(tree, value, train.n_features, base))
-            now = watched.after(tree, value, boosted.evals)
+            for k, trees in enumerate(grown):
+                tree = grower.grow(gradient[k], hessian[k], rows, rng)
+                value = tree.value * rounds.learning_rate
+                outputs[k] += value[tree.leaf_of_row]
+                if valid is not None and held_out is not None:
+                    held_out[k] += value[_leaves(valid, tree)]
+                trees.append((tree, value))
+            now = {}
+            if valid is not None and held_out is not None:
+                now = {"train": _mean(train, score_of(outputs), measure)}
+                now["valid"] = _mean(valid, score_of(held_out), measure)
+                for part, mean in now.items():
+                    boosted.evals.setdefault(part, []).append(mean)
             if on_round is not None:
                 on_round(iteration, now)
             if valid is None or now["valid"] > best:
@@ -111,26 +119,35 @@ def boost(
                 break
     except KeyboardInterrupt:
         boosted.interrupted = True
-        warnings.warn(f"interrupted: keeping the best {boosted.best_iteration} trees", stacklevel=2)
-    boosted.forest = Forest.join(trees, train.n_features, base).head(boosted.best_iteration)
+        warnings.warn(f"interrupted: keeping the best {boosted.best_iteration} rounds", stacklevel=2)
+    boosted.forests = [
+        forest_of(trees, forest).head(boosted.best_iteration)
+        for trees, forest in zip(grown, earlier, strict=True)
+    ]
     return boosted
 
 
-def tree_forest(tree: GrownTree, value: Scores, n_features: int, base: float) -> Forest:
-    """One grown tree, with these leaf values, as a forest."""
-    return Forest(
-        tree.feature,
-        tree.threshold,
-        tree.nan_left,
-        tree.left,
-        tree.right,
-        tree.gain,
-        np.array([0, len(tree.feature)], np.int64),
-        value,
-        np.array([0, len(value)], np.int64),
-        n_features,
-        base,
-    )
+def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Forest:
+    """Grown trees, each with its leaf values, as one forest that begins with the trees of `after`."""
+    node_ptr = np.cumsum([0, *(len(tree.feature) for tree, _ in grown)])
+    leaf_ptr = np.cumsum([0, *(len(value) for _, value in grown)])
+    arrays: dict[str, NDArray[np.generic]] = {"node_ptr": node_ptr, "leaf_ptr": leaf_ptr}
+    for name in ("feature", "threshold", "nan_left", "left", "right", "gain"):
+        arrays[name] = np.concatenate([getattr(after, name)[:0], *(getattr(tree, name) for tree, _ in grown)])
+    arrays["value"] = np.concatenate([np.empty(0), *(value for _, value in grown)])
+    return after.extended(Forest.of_arrays(arrays, after.n_features, 0.0))
+
+
+def _outputs(forests: Sequence[Forest], data: Dataset) -> Values:
+    return np.stack([forest.score(data.X) for forest in forests])
+
+
+def _leaves(data: Dataset, tree: GrownTree) -> NDArray[np.int32]:
+    return leaves_of(data.X, tree.feature, tree.threshold, tree.nan_left, tree.left, tree.right)
+
+
+def _mean(data: Dataset, scores: Scores, measure: Measure) -> float:
+    return judge(Judged(data.y, scores, data.query_ptr, data.doc_ids), [measure])[0].mean
 
 
 def _bag(query_ptr: Offsets, fraction: float, rng: np.random.Generator) -> NDArray[np.int32] | None:
@@ -141,41 +158,3 @@ def _bag(query_ptr: Offsets, fraction: float, rng: np.random.Generator) -> NDArr
     kept = np.zeros(n_queries, bool)
     kept[rng.permutation(n_queries)[: max(1, round(fraction * n_queries))]] = True
     return np.flatnonzero(np.repeat(kept, np.diff(query_ptr))).astype(np.int32)
-
-
-@dataclass
-class _Watched:
-    """The scores that are followed from round to round, and the measure of them."""
-
-    train: Dataset
-    valid: Dataset | None
-    measure: Measure
-    train_scores: Scores
-    valid_scores: Scores | None
-
-    @classmethod
-    def of(
-        cls, train: Dataset, valid: Dataset | None, measure: Measure, start: Forest | None, base: float
-    ) -> _Watched:
-        def first(data: Dataset) -> Scores:
-            return np.full(data.n_docs, base) if start is None else start.score(data.X)
-
-        return cls(train, valid, measure, first(train), None if valid is None else first(valid))
-
-    def after(self, tree: GrownTree, value: Scores, evals: dict[str, list[float]]) -> dict[str, float]:
-        """Judge both parts after another tree; without validation data nothing is judged."""
-        if self.valid is None or self.valid_scores is None:
-            return {}
-        leaf = leaves_of(self.valid.X, tree.feature, tree.threshold, tree.nan_left, tree.left, tree.right)
-        self.valid_scores += value[leaf]
-        now = {
-            "train": _mean(self.train, self.train_scores, self.measure),
-            "valid": _mean(self.valid, self.valid_scores, self.measure),
-        }
-        for part, mean in now.items():
-            evals.setdefault(part, []).append(mean)
-        return now
-
-
-def _mean(data: Dataset, scores: Scores, measure: Measure) -> float:
-    return judge(Judged(data.y, scores, data.query_ptr, data.doc_ids), [measure])[0].mean

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._types import Features, Scores
+from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure
+from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker
-from pomona.rankers.forests.boosting import Boosted, Grower, Objective, Rounds, boost
+from pomona.rankers.forests.boosting import Boosted, Grower, Rounds, boost
 from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
 from pomona.trees.grow_leafwise import LeafwiseGrower
@@ -79,31 +80,48 @@ class ForestRanker(Ranker):
     }
 
     @abstractmethod
-    def _objective(self, train: Dataset) -> Objective:
+    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
         """The loss to be boosted."""
 
-    def _fit(self, train: Dataset, valid: Dataset | None) -> None:
-        rounds = self._rounds()
-        start = getattr(self, "model_", None) if self.warm_start else None
-        if start is not None and start.n_features != train.n_features:
+    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        self._boost(train, valid, self._objective(train, weights), self._rounds())
+
+    def _boost(
+        self,
+        train: Dataset,
+        valid: Dataset | None,
+        objective: Objective,
+        rounds: Rounds,
+        start: Sequence[Forest] | None = None,
+    ) -> None:
+        if start is None:
+            start = getattr(self, "models_", []) if self.warm_start else []
+        if any(forest.n_features != train.n_features for forest in start):
             raise InputError(
-                f"the model to go on from has {start.n_features} features, the data {train.n_features}"
+                f"the model to go on from has {start[0].n_features} features, the data {train.n_features}"
             )
+        grower = self._grower(train)
         with self._progress(rounds.n_trees) as on_round:
             boosted = boost(
                 train,
                 valid,
-                self._objective(train),
-                self._grower(train),
+                objective,
+                grower,
                 self._measure,
                 rounds,
                 start=start,
+                score_of=self._score_of,
                 on_round=on_round,
             )
         self._keep(boosted)
 
+    def _score_of(self, outputs: Values) -> Scores:
+        """One score a document from the outputs of the forests."""
+        single: Scores = outputs[0]
+        return single
+
     def _keep(self, boosted: Boosted) -> None:
-        self.model_ = boosted.forest
+        self.models_ = boosted.forests
         self.evals_ = boosted.evals
         self.best_iteration_ = boosted.best_iteration
         self.interrupted_ = boosted.interrupted
@@ -153,13 +171,19 @@ class ForestRanker(Ranker):
 
             yield on_round
 
+    @property
+    def model_(self) -> Forest:
+        """The forest (the first, of a ranker with several)."""
+        self._check_fitted()
+        return self.models_[0]
+
     def _predict(self, X: Features) -> Scores:
-        return self.model_.score(X)
+        return self._score_of(np.stack([forest.score(X) for forest in self.models_]))
 
     def importance(self, kind: str = "gain") -> NDArray[np.float64]:
         """How much each feature serves the trees: its summed split `gain`, or how often it is `split` on."""
         self._check_fitted()
-        return self.model_.importance(kind)
+        return np.sum([forest.importance(kind) for forest in self.models_], axis=0)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -169,11 +193,24 @@ class ForestRanker(Ranker):
         return gains / total if total > 0 else gains
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts = {"best_iteration": self.best_iteration_, "evals": self.evals_, "base": self.model_.base}
-        return facts, self.model_.arrays()
+        bases = [forest.base for forest in self.models_]
+        facts = {"best_iteration": self.best_iteration_, "evals": self.evals_, "bases": bases}
+        arrays = {
+            f"{k}.{name}": array
+            for k, forest in enumerate(self.models_)
+            for name, array in forest.arrays().items()
+        }
+        return facts, arrays
 
     def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.model_ = Forest.of_arrays(arrays, self.n_features_in_, float(facts["base"]))
+        self.models_ = [
+            Forest.of_arrays(_with_prefix(arrays, f"{k}."), self.n_features_in_, float(base))
+            for k, base in enumerate(facts["bases"])
+        ]
         self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
         self.best_iteration_ = int(facts["best_iteration"])
         self.interrupted_ = False
+
+
+def _with_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -15,9 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pomona._types import Values
 from pomona.data.dataset import Dataset
+from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
-from pomona.rankers.forests.boosting import Objective
+from pomona.rankers.base import query_weights
 from pomona.rankers.forests.forest_ranker import ForestRanker
 
 
@@ -42,7 +44,7 @@ class LambdaMART(ForestRanker):
     truncation: int | None = None
     normalize: bool = True
 
-    def _objective(self, train: Dataset) -> Objective:
+    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
         return LambdaObjective(
             self._measure,
             train.y,
@@ -50,5 +52,6 @@ class LambdaMART(ForestRanker):
             sigma=self.sigma,
             truncation=self.truncation,
             normalize=self.normalize,
+            weights=None if weights is None else query_weights(weights, train),
             seed=self.seed,
         )

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pomona._types import Values
 from pomona.data.dataset import Dataset
+from pomona.objectives.base import Objective
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.forests.boosting import Objective
 from pomona.rankers.forests.forest_ranker import ForestRanker
 
 
@@ -33,5 +34,5 @@ class MART(ForestRanker):
 
     target: str = "label"
 
-    def _objective(self, train: Dataset) -> Objective:
-        return RegressionObjective(train.y, target=self.target)
+    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
+        return RegressionObjective(train.y, target=self.target, weights=weights)

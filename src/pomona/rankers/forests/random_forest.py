@@ -17,15 +17,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._types import Scores
+from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.judge import evaluate
+from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.forests.boosting import Objective, tree_forest
+from pomona.rankers.base import query_weights
+from pomona.rankers.forests.boosting import forest_of
 from pomona.rankers.forests.forest_ranker import ForestRanker
 from pomona.trees.forest import Forest
+from pomona.trees.grower import GrownTree
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -60,24 +63,25 @@ class RandomForest(ForestRanker):
     min_hessian: float = 0.0
     feature_fraction: float = 0.3
 
-    def _objective(self, train: Dataset) -> Objective:
+    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
         if self.objective == "regression":
-            return RegressionObjective(train.y)
+            return RegressionObjective(train.y, weights=weights)
         if self.objective == "lambda":
-            return LambdaObjective(self._measure, train.y, train.query_ptr, seed=self.seed)
+            by_query = None if weights is None else query_weights(weights, train)
+            return LambdaObjective(self._measure, train.y, train.query_ptr, weights=by_query, seed=self.seed)
         raise UnknownNameError("objective", self.objective, ("regression", "lambda"))
 
-    def _fit(self, train: Dataset, valid: Dataset | None) -> None:
+    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.warm_start:
             raise InputError("a random forest cannot go on from an earlier one: leave warm_start out")
-        rounds, objective, grower = self._rounds(), self._objective(train), self._grower(train)
+        rounds, objective, grower = self._rounds(), self._objective(train, weights), self._grower(train)
         base = objective.start()
         rng = np.random.default_rng(self.seed)
         sizes = np.diff(train.query_ptr)
         gradient, hessian = np.empty(train.n_docs, np.float32), np.empty(train.n_docs, np.float32)
         out_of_bag, n_out_of_bag = np.zeros(train.n_docs), np.zeros(train.n_queries)
         rate = 1.0 if self.trees_per_bag == 1 else rounds.learning_rate
-        trees: list[Forest] = []
+        grown: list[tuple[GrownTree, Values]] = []
         with self._progress(self.n_trees) as on_round:
             for bag in range(1, self.n_trees + 1):
                 drawn = np.bincount(
@@ -91,12 +95,12 @@ class RandomForest(ForestRanker):
                     tree = grower.grow(gradient * times, hessian * times, rows, rng)
                     value = tree.value * rate
                     scores += value[tree.leaf_of_row]
-                    trees.append(tree_forest(tree, value / self.n_trees, train.n_features, base))
+                    grown.append((tree, value / self.n_trees))
                 out_of_bag += np.where(times == 0, scores, 0.0)
                 n_out_of_bag += drawn == 0
                 if on_round is not None:
                     on_round(bag, {})
-        self.model_ = Forest.join(trees, train.n_features, base)
+        self.models_ = [forest_of(grown, Forest.empty(train.n_features, base))]
         self.oob_score_ = self._judge_out_of_bag(train, out_of_bag, n_out_of_bag)
         self.evals_: dict[str, list[float]] = {}
         self.best_iteration_, self.interrupted_ = self.n_trees, False

@@ -4,22 +4,22 @@ Certain, from the thesis: MART-like boosting, oblivious decision trees, greedy g
 comparison. The program is proprietary, so depth, learning rate and shrinkage are our choices: those of the
 same family of rankers elsewhere (six levels; leaf values shrunk by L2).
 
-`enhanced=True` is our reading of "manipulates labels and pre-computes a small forest of context trees": labels
-become gains 2^label − 1, and a first tenth of the trees is grown on the labels' deviation from their query's mean,
-so that what a query has in common is learnt apart from what tells its documents apart.
+`enhanced=True` is our reading of "manipulates labels and pre-computes a small forest of context trees":
+labels become gains 2^label − 1, and a first tenth of the trees is grown on the labels' deviation from their
+query's mean, so that what a query has in common is learnt apart from what tells its documents apart.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from pomona._types import Labels
+from pomona._types import Labels, Values
 from pomona.data.dataset import Dataset
+from pomona.objectives.base import Objective
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.forests.boosting import Objective, boost
 from pomona.rankers.forests.forest_ranker import ForestRanker
 
 
@@ -45,24 +45,18 @@ class RCRank(ForestRanker):
     min_docs: int = 1
     enhanced: bool = False
 
-    def _objective(self, train: Dataset) -> Objective:
-        return RegressionObjective(train.y, target="gain" if self.enhanced else "label")
+    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
+        return RegressionObjective(train.y, target="gain" if self.enhanced else "label", weights=weights)
 
-    def _fit(self, train: Dataset, valid: Dataset | None) -> None:
-        if self.enhanced and not (self.warm_start and hasattr(self, "model_")):
-            rounds = self._rounds()
-            n_context = max(1, self.n_trees // 10)
-            context = type(rounds)(n_context, rounds.learning_rate, None, rounds.query_fraction, self.seed)
-            objective = RegressionObjective(_within_query(train), target="label")
-            boosted = boost(train, None, objective, self._grower(train), self._measure, context)
-            self.model_ = boosted.forest
-            warm, self.warm_start = self.warm_start, True
-            try:
-                super()._fit(train, valid)
-            finally:
-                self.warm_start = warm
-        else:
-            super()._fit(train, valid)
+    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        if not self.enhanced or (self.warm_start and hasattr(self, "models_")):
+            super()._fit(train, valid, weights)
+            return
+        rounds = self._rounds()
+        context = RegressionObjective(_within_query(train), weights=weights)
+        few = replace(rounds, n_trees=max(1, rounds.n_trees // 10), early_stopping=None)
+        self._boost(train, None, context, few, start=[])
+        self._boost(train, valid, self._objective(train, weights), rounds, start=self.models_)
 
 
 def _within_query(train: Dataset) -> Labels:

@@ -1,0 +1,78 @@
+"""McRank (Li, Burges & Wu 2007): labels as classes, ranked by the worth a document is expected to have.
+
+Boosted trees estimate the probability of each label; the score is Σ_k P(label = k) · T(k), T the label itself
+(any increasing T does; the paper found k as good as 2^k − 1). `multinomial` boosts one forest for each label,
+`ordinal` one for each step between neighbouring labels, which the paper found at least as good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._types import Scores, Values
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError, UnknownNameError
+from pomona.measures.conventions import gains_of
+from pomona.objectives import multinomial, ordinal
+from pomona.objectives.multinomial import MultinomialObjective
+from pomona.objectives.ordinal import OrdinalObjective
+from pomona.rankers.forests.forest_ranker import ForestRanker
+
+_EXPECTED = {"multinomial": multinomial.expected_worth, "ordinal": ordinal.expected_worth}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class McRank(ForestRanker):
+    """McRank: boosted classification of labels, ranked by expected worth.
+
+    Parameters
+    ----------
+    kind : `ordinal` or `multinomial`.
+    worth : what a label is worth in the score: the `label` itself, or its `gain` 2^label − 1.
+
+    The others are those of every `ForestRanker`; `n_trees` counts rounds, of a tree for each class.
+    """
+
+    name: ClassVar[str] = "mcrank"
+    family: ClassVar[str] = "point-wise"
+    paper: ClassVar[str] = "Li, Burges & Wu, NIPS 2007"
+
+    kind: str = "ordinal"
+    worth: str = "label"
+
+    def _objective(self, train: Dataset, weights: Values | None) -> MultinomialObjective | OrdinalObjective:
+        if self.kind not in _EXPECTED:
+            raise UnknownNameError("kind", self.kind, _EXPECTED)
+        if self.worth not in ("label", "gain"):
+            raise UnknownNameError("worth", self.worth, ("label", "gain"))
+        return (OrdinalObjective if self.kind == "ordinal" else MultinomialObjective)(
+            train.y, weights=weights
+        )
+
+    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        objective = self._objective(train, weights)
+        if (
+            self.warm_start
+            and hasattr(self, "models_")
+            and not np.array_equal(self.levels_, objective.levels)
+        ):
+            raise InputError("the model to go on from knows other labels than the data have")
+        self.levels_: Values = objective.levels
+        self._boost(train, valid, objective, self._rounds())
+
+    def _score_of(self, outputs: Values) -> Scores:
+        worth = self.levels_ if self.worth == "label" else gains_of(self.levels_, "exp2")
+        return _EXPECTED[self.kind](outputs, worth)
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super()._state()
+        return facts, {**arrays, "levels": self.levels_}
+
+    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super()._set_state(facts, arrays)
+        self.levels_ = np.array(arrays["levels"], np.float64)

@@ -1,0 +1,229 @@
+"""The forest: one flat ensemble of trees, whatever grew it.
+
+All inner nodes lie end to end in one set of arrays and all leaves in another; a document's score is `base`
+plus the value of its leaf in every tree, added in float64 in the order of the trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pomona._types import Features, Offsets, Scores, Values
+from pomona.errors import InputError, UnknownNameError
+from pomona.trees import score as bits
+from pomona.trees.coded import CodedForest
+
+_NODE_ARRAYS = {
+    "feature": np.int32,
+    "threshold": np.float32,
+    "nan_left": np.bool_,
+    "left": np.int32,
+    "right": np.int32,
+    "gain": np.float32,
+}
+_ARRAYS = {**_NODE_ARRAYS, "node_ptr": np.int64, "value": np.float64, "leaf_ptr": np.int64}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Forest:
+    """Trees over `n_features` features, as flat read-only arrays.
+
+    A child ≥ 0 is an inner node and a child < 0 the leaf `~child`, both counted within the tree; a child's
+    number is greater than its parent's. A tree without inner nodes has one leaf.
+
+    >>> stump = Forest(
+    ...     feature=[0], threshold=[1.5], nan_left=[True], left=[~0], right=[~1], gain=[1.0],
+    ...     node_ptr=[0, 1], value=[-1.0, 2.0], leaf_ptr=[0, 2], n_features=1,
+    ... )
+    >>> stump.score([[1.5], [1.6], [float("nan")]]).tolist()
+    [-1.0, 2.0, -1.0]
+    """
+
+    feature: NDArray[np.int32]  # (n_nodes,)
+    threshold: NDArray[np.float32]  # (n_nodes,) x <= threshold goes left
+    nan_left: NDArray[np.bool_]  # (n_nodes,) where NaN goes
+    left: NDArray[np.int32]  # (n_nodes,)
+    right: NDArray[np.int32]  # (n_nodes,)
+    gain: NDArray[np.float32]  # (n_nodes,) of the split
+    node_ptr: Offsets  # (n_trees + 1,)
+    value: Values  # (n_leaves,) learning rate included
+    leaf_ptr: Offsets  # (n_trees + 1,)
+    n_features: int
+    base: float = 0.0  # added to every score
+
+    def __post_init__(self) -> None:
+        for name, dtype in _ARRAYS.items():
+            object.__setattr__(self, name, _frozen(getattr(self, name), dtype))
+        problem = _problem(self)
+        if problem:
+            raise InputError(f"not a forest: {problem}")
+
+    @classmethod
+    def empty(cls, n_features: int, base: float = 0.0) -> Forest:
+        """The forest without trees: every score is `base`."""
+        arrays: dict[str, NDArray[Any]] = {
+            name: np.zeros(int(name.endswith("_ptr")), dtype) for name, dtype in _ARRAYS.items()
+        }
+        return cls.of_arrays(arrays, n_features, base)
+
+    @classmethod
+    def join(cls, forests: Sequence[Forest], n_features: int, base: float = 0.0) -> Forest:
+        """The trees of all forests, one after the other; their own bases are left out."""
+        for forest in forests:
+            if forest.n_features != n_features:
+                raise InputError(f"found a forest over {forest.n_features} features, expected {n_features}")
+        parts = [cls.empty(n_features), *forests]
+        arrays: dict[str, NDArray[Any]] = {}
+        for name in _ARRAYS:
+            held = [getattr(part, name) for part in parts]
+            if name.endswith("_ptr"):
+                arrays[name] = np.cumsum(np.concatenate([[0], *(np.diff(offsets) for offsets in held)]))
+            else:
+                arrays[name] = np.concatenate(held)
+        return cls.of_arrays(arrays, n_features, base)
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_features: int, base: float) -> Forest:
+        """The forest whose `arrays()` these are."""
+        missing = set(_ARRAYS) - set(arrays)
+        if missing:
+            raise InputError(f"not a forest: there is no array {', '.join(sorted(missing))}")
+        return cls(**{name: arrays[name] for name in _ARRAYS}, n_features=n_features, base=base)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The trees as named arrays, to be stored."""
+        return {name: getattr(self, name) for name in _ARRAYS}
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees."""
+        return len(self.node_ptr) - 1
+
+    def score(self, X: ArrayLike) -> Scores:
+        """The score of every document; X (n_docs, n_features) may hold NaN and infinity, read as float32."""
+        return bits.score(self._coded, self._documents(X), self.base)
+
+    def staged_scores(self, X: ArrayLike, every: int = 1) -> Iterator[Scores]:
+        """The scores after `every` trees, after twice as many, …, and after all.
+
+        Documents are coded once and each tree is walked once; a byte per document and feature is kept.
+        """
+        if every < 1:
+            raise InputError(f"found every={every}, expected at least 1")
+        return bits.staged_scores(self._coded, self._documents(X), self.base, every)
+
+    def leaf_of(self, X: ArrayLike) -> NDArray[np.int32]:
+        """The leaf, counted within its tree, of every document in every tree: (n_docs, n_trees)."""
+        return bits.leaf_numbers(self._coded, self._documents(X))
+
+    def head(self, n_trees: int) -> Forest:
+        """The first `n_trees` trees (all, if there are fewer)."""
+        if n_trees < 0:
+            raise InputError(f"found n_trees={n_trees}, expected at least 0")
+        node_ptr, leaf_ptr = self.node_ptr[: n_trees + 1], self.leaf_ptr[: n_trees + 1]
+        nodes = {name: getattr(self, name)[: node_ptr[-1]] for name in _NODE_ARRAYS}
+        return replace(self, **nodes, value=self.value[: leaf_ptr[-1]], node_ptr=node_ptr, leaf_ptr=leaf_ptr)
+
+    def extended(self, other: Forest) -> Forest:
+        """These trees, then those of `other`: scores are the sums of both."""
+        return Forest.join([self, other], self.n_features, self.base + other.base)
+
+    def scaled(self, factor: float) -> Forest:
+        """The forest whose every leaf, and base, is `factor` times as large."""
+        return replace(self, value=self.value * factor, base=self.base * factor)
+
+    def importance(self, kind: str = "gain") -> Values:
+        """What each feature contributes: the sum of its splits' `gain`, or how many it has (`split`)."""
+        weights = {"gain": self.gain.astype(np.float64), "split": np.ones(len(self.feature))}
+        if kind not in weights:
+            raise UnknownNameError("importance", kind, weights)
+        return np.bincount(self.feature, weights[kind], self.n_features).astype(np.float64)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Forest):
+            return NotImplemented
+        return (
+            self.n_features == other.n_features
+            and self.base == other.base
+            and all(np.array_equal(array, getattr(other, name)) for name, array in self.arrays().items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        leaves = np.diff(self.leaf_ptr)
+        size = f", up to {leaves.max()} leaves" if self.n_trees else ""
+        return f"<Forest: {self.n_trees} trees{size}, {self.n_features} features>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The coded form is made again where it is needed: it is as large as the forest.
+        return Forest, tuple(getattr(self, field.name) for field in fields(self))
+
+    @cached_property
+    def _coded(self) -> CodedForest:
+        return CodedForest.of(self)
+
+    def _documents(self, X: ArrayLike) -> Features:
+        """X as the kernels read it; read-only, because a writable array would compile them once more."""
+        try:
+            # What is too large for float32 lies above every threshold, as infinity does.
+            with np.errstate(over="ignore"):
+                rows = np.require(X, np.float32, ["C", "A"])
+        except (TypeError, ValueError) as error:
+            raise InputError(f"features cannot be read as numbers: {error}") from None
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+            raise InputError(f"found features of shape {rows.shape}, expected (n_docs, {self.n_features})")
+        return _frozen(rows, np.float32)
+
+
+def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """A read-only view (or copy, where the type differs)."""
+    view = np.ascontiguousarray(array, dtype).view()
+    view.flags.writeable = False
+    return view
+
+
+def _problem(forest: Forest) -> str | None:
+    """What would send a kernel astray, or nothing: a forest may come from a file that anybody wrote."""
+    n_nodes, n_leaves = len(forest.feature), len(forest.value)
+    if any(getattr(forest, name).ndim != 1 for name in _ARRAYS):
+        return "an array has more than one dimension"
+    if any(len(getattr(forest, name)) != n_nodes for name in _NODE_ARRAYS):
+        return "arrays of nodes differ in length"
+    for ptr, total, smallest in ((forest.node_ptr, n_nodes, 0), (forest.leaf_ptr, n_leaves, 1)):
+        if not len(ptr) or ptr[0] != 0 or ptr[-1] != total or (np.diff(ptr) < smallest).any():
+            return f"offsets do not divide {total} items into trees"
+    inner, leaves = np.diff(forest.node_ptr), np.diff(forest.leaf_ptr)
+    if len(inner) != len(leaves) or (leaves != inner + 1).any():
+        return "a tree of n inner nodes needs n + 1 leaves"
+    if n_nodes and not 0 <= forest.feature.min() <= forest.feature.max() < forest.n_features:
+        return f"a feature lies outside 0..{forest.n_features - 1}"
+    if np.isnan(forest.threshold).any():
+        return "a threshold is NaN"
+    # Every node but the root, and every leaf, must be the child of exactly one earlier node.
+    tree = np.repeat(np.arange(forest.n_trees), inner)
+    own = np.arange(n_nodes) - forest.node_ptr[tree]
+    n_parents_of_node, n_parents_of_leaf = np.zeros(n_nodes + 1, np.int64), np.zeros(n_leaves + 1, np.int64)
+    for child in (forest.left, forest.right):
+        is_leaf = child < 0
+        if (np.where(is_leaf, ~child, child) >= np.where(is_leaf, leaves[tree], inner[tree])).any():
+            return "a child lies outside its tree"
+        if (~is_leaf & (child <= own)).any():
+            return "a child comes before its parent"
+        n_parents_of_node += np.bincount(
+            np.where(is_leaf, n_nodes, forest.node_ptr[tree] + child), minlength=n_nodes + 1
+        )
+        n_parents_of_leaf += np.bincount(
+            np.where(is_leaf, forest.leaf_ptr[tree] + ~child, n_leaves), minlength=n_leaves + 1
+        )
+    n_parents_of_node[forest.node_ptr[:-1][inner > 0]] += 1
+    n_parents_of_leaf[forest.leaf_ptr[:-1][inner == 0]] += 1
+    if (n_parents_of_node[:-1] != 1).any() or (n_parents_of_leaf[:-1] != 1).any():
+        return "a node or leaf is not the child of exactly one node"
+    return None

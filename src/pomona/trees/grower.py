@@ -1,0 +1,422 @@
+"""What growers share: the rules, the grown tree, and a bench on which nodes are divided and leaves valued.
+
+A node is a range of `rows`: dividing it moves the documents that go left to its front, both sides keeping
+their order, then adds up the histogram of the *smaller* side and takes it from the parent's, which thereby
+becomes the larger side's. Small nodes are divided inside a kernel; for large ones, threads share ranges of
+rows and blocks of features.
+
+A leaf's value is −ΣG/(ΣH+λ) of the exact float gradients, added in pieces of fixed size: quantization
+only ever chooses splits, and the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel, n_threads, over_chunks
+from pomona._types import Values
+from pomona.errors import InputError
+from pomona.trees.binning import Bins, Codes
+from pomona.trees.histogram import SCRATCH, accumulate, pack, settle
+from pomona.trees.split import FEATURE, middle_value, terms_of
+
+LEAF = np.dtype(
+    [
+        ("begin", np.int64),
+        ("end", np.int64),
+        ("total", np.int64),
+        ("low", np.float64),
+        ("high", np.float64),
+        ("slot", np.int32),
+        ("depth", np.int32),
+        ("parent", np.int32),
+        ("is_right", np.bool_),
+        ("gain", np.float64),
+        ("left_total", np.int64),
+        ("feature", np.int32),
+        ("bin", np.int32),
+        ("nan_left", np.bool_),
+    ],
+    align=True,
+)
+"""A node without children yet: rows, packed sum, bounds of its value, histogram, place, and its best split."""
+
+NODE = np.dtype(
+    [
+        ("feature", np.int32),
+        ("bin", np.int32),
+        ("nan_left", np.bool_),
+        ("left", np.int32),
+        ("right", np.int32),
+        ("gain", np.float64),
+    ],
+    align=True,
+)
+"""A divided node; children as in `Forest`: inner nodes, or leaves as ~leaf."""
+
+THREADED_WORK = 1 << 20
+"""Histogram updates (about 0.5 ns each) from which a node is worth waking other threads."""
+
+_TASK_WORK = 1 << 19
+_PIECE = 1 << 13  # floats are added in pieces of fixed size, so that sums do not depend on threads
+
+
+@kernel
+def goes_left(code, bin_, nan_code):
+    """Whether a document goes left; `nan_code` is the code of NaN if that goes left, else 256."""
+    return code <= bin_ or code == nan_code
+
+
+@kernel
+def sort_range(first, last, begin, codes, bin_, nan_code, rows, spare):
+    """Lay the left-going rows of begin + [first, last) into spare[0], the others into spare[1], from there on.
+
+    codes (n_docs,) of the feature. Returns how many go left. Both are written for every row and only one counter moves: no branch to guess.
+    """
+    n_left, n_right = 0, 0
+    left, right = spare[0, begin + first : begin + last], spare[1, begin + first : begin + last]
+    for k in range(begin + first, begin + last):
+        row = rows[k]
+        left[n_left], right[n_right] = row, row
+        to_left = goes_left(codes[row], bin_, nan_code)
+        n_left += to_left
+        n_right += not to_left
+    return n_left
+
+
+@kernel
+def place(first, last, cuts, n_left, begin, spare, packed, rows, ordered):
+    """Move sorted ranges first..last to their place in `rows`, and fetch the packed values of the smaller side.
+
+    cuts (n_ranges + 1,) of rows relative to `begin` · n_left (n_ranges,) · ordered: aligned with rows.
+    """
+    all_left = np.sum(n_left)
+    left_is_smaller = 2 * all_left <= cuts[-1]
+    for r in range(first, last):
+        source = begin + cuts[r]
+        lefts = n_left[r]
+        before = np.sum(n_left[:r])
+        left_at, right_at = begin + before, begin + all_left + cuts[r] - before
+        for k in range(lefts):
+            rows[left_at + k] = spare[0, source + k]
+        for k in range(cuts[r + 1] - cuts[r] - lefts):
+            rows[right_at + k] = spare[1, source + k]
+        at, size = (left_at, lefts) if left_is_smaller else (right_at, cuts[r + 1] - cuts[r] - lefts)
+        for k in range(at, at + size):
+            ordered[k] = packed[rows[k]]
+
+
+@kernel
+def learn(first, last, ready, words, blocks, bin_start, rows, ordered, begin, end, child, sibling, scratch, out):
+    """The histogram of rows[begin:end] into out[child], for blocks first..last; out[sibling] loses it.
+
+    If `ready`, `scratch` (any, n_blocks, SCRATCH) has the sums already.
+    """
+    for b in range(first, last):
+        if not ready:
+            accumulate(words, blocks[b], rows, ordered, begin, end, scratch[0, b])
+        settle(b, blocks[b], bin_start, scratch, out[child], out[sibling])
+
+
+@kernel
+def _accumulate_ranges(first, last, words, blocks, rows, ordered, begin, end, out):
+    """One task for each range of rows and block: out (n_ranges, n_blocks, SCRATCH)."""
+    n_ranges, size = out.shape[0], end - begin
+    for task in range(first, last):
+        r, b = task // blocks.size, task % blocks.size
+        low, high = begin + size * r // n_ranges, begin + size * (r + 1) // n_ranges
+        accumulate(words, blocks[b], rows, ordered, low, high, out[r, b])
+
+
+@kernel
+def open_children(leaves, leaf, new, n_left, features, terms, nodes):
+    """Leaf `leaf` becomes an inner node, with `leaf` itself as its left child and leaf `new` as its right one.
+
+    There is one inner node less than there are leaves, so the node's number is new - 1; the histogram of the
+    smaller child goes to slot `new`. Returns the smaller and the larger child.
+    """
+    left, right, node = leaves[leaf], leaves[new], new - 1
+    inner = nodes[node]
+    inner["feature"], inner["bin"], inner["nan_left"] = left["feature"], left["bin"], left["nan_left"]
+    inner["gain"], inner["left"], inner["right"] = left["gain"], ~leaf, ~new
+    if left["parent"] >= 0:
+        if left["is_right"]:
+            nodes[left["parent"]]["right"] = node
+        else:
+            nodes[left["parent"]]["left"] = node
+    middle, total, low, high = left["begin"] + n_left, left["total"], left["low"], left["high"]
+    small, large = (leaf, new) if 2 * n_left <= left["end"] - left["begin"] else (new, leaf)
+    leaves[large]["slot"] = left["slot"]
+    leaves[small]["slot"] = new
+    left["depth"] += 1
+    right["depth"] = left["depth"]
+    right["begin"], right["end"], left["end"] = middle, left["end"], middle
+    left["total"], right["total"] = left["left_total"], total - left["left_total"]
+    left["parent"], right["parent"] = node, node
+    left["is_right"], right["is_right"] = False, True
+    right["low"], right["high"] = low, high
+    monotone = features[left["feature"]]["monotone"]
+    if monotone != 0:
+        between = middle_value(left["total"], total, low, high, terms[0])
+        if monotone > 0:
+            left["high"], right["low"] = between, between
+        else:
+            left["low"], right["high"] = between, between
+    return small, large
+
+
+@kernel
+def _value_pieces(first, last, pieces, rows, gradient, hessian, out_sums, out_leaf):
+    """pieces (n_pieces, 3): first row, last row, leaf · out_sums (n_pieces, 2)."""
+    for p in range(first, last):
+        g, h = 0.0, 0.0
+        leaf = pieces[p, 2]
+        for k in range(pieces[p, 0], pieces[p, 1]):
+            row = rows[k]
+            g += np.float64(gradient[row])
+            h += np.float64(hessian[row])
+            out_leaf[row] = leaf
+        out_sums[p, 0], out_sums[p, 1] = g, h
+
+
+@kernel
+def _walk_rest(first, last, columns, features, nodes, out_leaf):
+    """The leaves of documents that have none yet (out_leaf < 0): those that were not learnt from."""
+    for row in range(first, last):
+        if out_leaf[row] < 0:
+            node = np.int32(0)
+            while node >= 0:
+                at = nodes[node]
+                code = columns[at["feature"], row]
+                nan_code = features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
+                node = at["left"] if goes_left(code, at["bin"], nan_code) else at["right"]
+            out_leaf[row] = ~node
+
+
+@dataclass(frozen=True)
+class GrowthRules:
+    """How far a tree may grow.
+
+    Parameters
+    ----------
+    n_leaves : most leaves of a leaf-wise tree.
+    max_depth : most splits on a path; None: no limit for leaf-wise trees, 6 levels for oblivious ones.
+    l2 : λ, added to the sum of hessians.
+    min_docs, min_hessian : least number of documents and sum of hessians on either side of a split.
+    min_gain : splits that gain no more than this are not made.
+    monotone : for every feature 1 (score must not fall as it rises), -1 (must not rise) or 0 (free).
+    feature_fraction : share of features that a tree may use, drawn anew for every tree.
+    """
+
+    n_leaves: int = 31
+    max_depth: int | None = None
+    l2: float = 0.0
+    min_docs: int = 20
+    min_hessian: float = 1e-3
+    min_gain: float = 0.0
+    monotone: tuple[int, ...] | None = None
+    feature_fraction: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_leaves", 1), ("l2", 0), ("min_docs", 0), ("min_hessian", 0), ("min_gain", 0)):
+            if not getattr(self, name) >= least:
+                raise InputError(f"{name} must be at least {least}, found {getattr(self, name)}")
+        if self.max_depth is not None and self.max_depth < 0:
+            raise InputError(f"max_depth must be at least 0 or None, found {self.max_depth}")
+        if not 0 < self.feature_fraction <= 1:
+            raise InputError(f"feature_fraction must be in (0, 1], found {self.feature_fraction}")
+        if self.monotone is not None and not set(self.monotone) <= {-1, 0, 1}:
+            raise InputError(f"monotone must be -1, 0 or 1 for every feature, found {self.monotone}")
+
+
+@dataclass(frozen=True)
+class GrownTree:
+    """One tree, its arrays named and meant as in `Forest`; values are Newton steps without learning rate."""
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float32]
+    nan_left: NDArray[np.bool_]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    gain: NDArray[np.float32]
+    value: Values
+    leaf_of_row: NDArray[np.int32]
+    """The leaf of every document of the binned data, also of those left out by bagging."""
+
+
+class Grower(Protocol):
+    """Grows one tree after another on the same binned documents."""
+
+    def grow(
+        self,
+        gradient: NDArray[np.float32],
+        hessian: NDArray[np.float32],
+        rows: NDArray[np.int32] | None,
+        rng: np.random.Generator,
+    ) -> GrownTree:
+        """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
+
+
+class Bench:
+    """The tables and buffers of one grower, kept from tree to tree."""
+
+    def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int) -> None:
+        n_features, n_docs = bins.n_features, codes.n_docs
+        if rules.monotone is not None and len(rules.monotone) != n_features:
+            raise InputError(f"found {len(rules.monotone)} monotone constraints for {n_features} features")
+        if codes.n_features != n_features:
+            raise InputError(f"found codes of {codes.n_features} features, expected {n_features}")
+        self.bins, self.codes, self.rules = bins, codes, rules
+        self.width = int(codes.block_table["n_words"].sum()) * 8
+        self.features = np.zeros(n_features, FEATURE)
+        self.features["n_bins"], self.features["has_nan"] = bins.n_bins, bins.has_nan
+        self.features["monotone"] = rules.monotone if rules.monotone is not None else 0
+        self.usable = np.flatnonzero(bins.n_bins > 1)
+        self.features["allowed"][self.usable] = True
+        self.bin_start = np.concatenate(([0], np.cumsum(bins.n_bins, dtype=np.int64)))
+        self.leaves, self.nodes = np.zeros(n_leaves, LEAF), np.zeros(n_leaves, NODE)
+        # One more than leaves: the root's histogram is taken from a slot that nobody reads.
+        self.histograms = np.zeros((n_leaves + 1, int(self.bin_start[-1])), np.int64)
+        self.scratch = np.zeros((1, len(codes.block_table), SCRATCH), np.int64)
+        self.all_rows = np.arange(n_docs, dtype=np.int32)
+        self.packed = np.empty(n_docs, np.int64)
+        self._make_room(n_docs)
+
+    def _make_room(self, n_rows: int) -> None:
+        self.rows, self.ordered = np.empty(n_rows, np.int32), np.empty(n_rows, np.int64)
+        self.spare = np.empty((2, n_rows), np.int32)
+
+    def start(
+        self,
+        gradient: NDArray[np.float32],
+        hessian: NDArray[np.float32],
+        rows: NDArray[np.int32] | None,
+        rng: np.random.Generator,
+    ) -> None:
+        """Pack the gradients, draw the features, and make leaf 0 the root with its histogram."""
+        n_docs = self.codes.n_docs
+        if gradient.shape != (n_docs,) or hessian.shape != (n_docs,):
+            raise InputError(
+                f"found {gradient.shape} gradients and {hessian.shape} hessians for {n_docs} documents"
+            )
+        chosen = self.all_rows if rows is None else np.ascontiguousarray(rows, np.int32)
+        n = len(chosen)
+        if n == 0:
+            raise InputError("found no documents to learn a tree from")
+        if n > len(self.rows):  # a bootstrap sample may be larger than the data
+            self._make_room(n)
+        self.n_rows, self.is_bag = n, rows is not None
+        self.gradient = np.ascontiguousarray(gradient, np.float32)
+        self.hessian = np.ascontiguousarray(hessian, np.float32)
+        self.rows[:n] = chosen
+        packing = pack(chosen, self.gradient, self.hessian, int(rng.integers(2**63)), self.packed)
+        rules = self.rules
+        self.terms = terms_of(packing, rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)
+        if rules.feature_fraction < 1 and len(self.usable):
+            n_drawn = max(1, round(rules.feature_fraction * len(self.usable)))
+            self.features["allowed"] = False
+            self.features["allowed"][rng.choice(self.usable, n_drawn, replace=False)] = True
+        root = self.leaves[:1]
+        root[:] = np.zeros(1, LEAF)
+        root["end"], root["total"], root["parent"] = n, packing.total, -1
+        root["low"], root["high"] = -np.inf, np.inf
+        if self.is_bag:
+            np.take(self.packed, chosen, out=self.ordered[:n])
+        self.learn(0, n, 0, len(self.histograms) - 1, self.ordered if self.is_bag else self.packed)
+
+    @property
+    def most_small(self) -> int:
+        """The most rows that a node may have and still be left to one thread."""
+        return THREADED_WORK // self.width if n_threads() > 1 else self.n_rows
+
+    def learn(self, begin: int, end: int, child: int, sibling: int, ordered: NDArray[np.int64]) -> None:
+        """The histogram of rows[begin:end] into slot `child`, taken from slot `sibling`."""
+        self.over_blocks(begin, end, learn, child, sibling, ordered)
+
+    def over_blocks(
+        self, begin: int, end: int, run: Any, child: int, sibling: int, ordered: NDArray[np.int64], *more: Any
+    ) -> None:
+        """Call `run`, which is `learn` or begins like it, on all blocks, in threads if there are rows enough."""
+        blocks = self.codes.block_table
+        n_blocks = len(blocks)
+        work = (self.codes.words, blocks)
+        rows = (self.rows, ordered, begin, end)
+        n_tasks = min(2 * n_threads(), (end - begin) * self.width // _TASK_WORK) if n_threads() > 1 else 1
+        n_ranges = max(1, -(-n_tasks // n_blocks))
+        if n_ranges > len(self.scratch):
+            self.scratch = np.zeros((n_ranges, n_blocks, SCRATCH), np.int64)
+        scratch = self.scratch[:n_ranges]
+        # With fewer blocks than threads want, ranges of rows are shared out first, then put together.
+        ready = n_ranges > 1
+        if ready:
+            over_chunks(_accumulate_ranges, n_ranges * n_blocks, *work, *rows, scratch)
+        smallest = 1 if n_tasks > 1 else n_blocks
+        tables = (*work, self.bin_start, *rows, child, sibling, scratch, self.histograms)
+        over_chunks(run, n_blocks, ready, *tables, *more, smallest=smallest)
+
+    def sort_rows(self, leaf: int) -> int:
+        """Divide the rows of a large leaf in threads; returns how many go left."""
+        at = self.leaves[leaf]
+        begin = int(at["begin"])
+        nan_code = int(self.features[at["feature"]]["n_bins"]) - 1 if at["nan_left"] else 256
+        cuts = np.linspace(0, int(at["end"]) - begin, n_threads() + 1).astype(np.int64)
+        codes = self.codes.columns[at["feature"]]
+        shared = (begin, codes, int(at["bin"]), nan_code, self.rows, self.spare)
+
+        def sort(first: int, last: int) -> list[int]:
+            return [sort_range(int(cuts[r]), int(cuts[r + 1]), *shared) for r in range(first, last)]
+
+        n_ranges = len(cuts) - 1
+        n_left = np.array([n for part in over_chunks(sort, n_ranges) for n in part], np.int64)
+        over_chunks(place, n_ranges, cuts, n_left, begin, self.spare, self.packed, self.rows, self.ordered)
+        return int(n_left.sum())
+
+    def finish(self, n_leaves: int, n_nodes: int) -> GrownTree:
+        """Value the leaves by exact sums, and find those of documents that were not learnt from."""
+        leaves, nodes = self.leaves[:n_leaves], self.nodes[:n_nodes]
+        sums, leaf_of_row = self.leaf_sums(leaves)
+        value = newton_steps(sums, self.rules.l2)
+        value = np.clip(value, leaves["low"], leaves["high"])
+        return self.tree(nodes, value, leaf_of_row)
+
+    def leaf_sums(self, leaves: NDArray[np.void]) -> tuple[Values, NDArray[np.int32]]:
+        """Exact sums of gradients and hessians of every leaf, and the leaf of every row."""
+        pieces, first_piece = [], []
+        for leaf, (begin, end) in enumerate(zip(leaves["begin"].tolist(), leaves["end"].tolist(), strict=True)):
+            first_piece.append(len(pieces))
+            pieces += [(at, min(at + _PIECE, end), leaf) for at in range(begin, max(end, begin + 1), _PIECE)]
+        leaf_of_row = np.full(self.codes.n_docs, -1, np.int32)
+        sums = np.empty((len(pieces), 2))
+        tables = (np.array(pieces, np.int64), self.rows, self.gradient, self.hessian, sums, leaf_of_row)
+        over_chunks(_value_pieces, len(pieces), *tables, smallest=1 if self.n_rows > 1 << 16 else len(pieces))
+        totals: Values = np.add.reduceat(sums, first_piece)
+        return totals, leaf_of_row
+
+    def tree(self, nodes: NDArray[np.void], value: Values, leaf_of_row: NDArray[np.int32]) -> GrownTree:
+        """The tree of inner `nodes`, with `leaf_of_row` filled in for the documents left out by bagging."""
+        if self.is_bag and len(nodes):
+            tables = (self.codes.columns, self.features, nodes, leaf_of_row)
+            over_chunks(_walk_rest, self.codes.n_docs, *tables, smallest=16384)
+        elif self.is_bag:
+            leaf_of_row[:] = 0
+        splits = zip(nodes["feature"].tolist(), nodes["bin"].tolist(), strict=True)
+        return GrownTree(
+            nodes["feature"].copy(),
+            np.array([self.bins.threshold(f, b) for f, b in splits], np.float32),
+            nodes["nan_left"].copy(),
+            nodes["left"].copy(),
+            nodes["right"].copy(),
+            nodes["gain"].astype(np.float32),
+            value,
+            leaf_of_row,
+        )
+
+
+def newton_steps(sums: Values, l2: float) -> Values:
+    """−ΣG/(ΣH+λ) of rows (ΣG, ΣH), 0 where there is nothing to divide by."""
+    below = sums[:, 1] + l2
+    return np.divide(-sums[:, 0], below, out=np.zeros(len(sums)), where=below > 0)

@@ -1,0 +1,192 @@
+"""Histograms: for every feature and bin, the sums of gradient, hessian and documents of a node, in one integer.
+
+    packed = gradient · 2^(h+c)  +  hessian · 2^c  +  1,     one 64-bit addition for each document and feature
+
+Gradients and hessians are made integers by a power of two and *stochastic rounding*, ⌊x + u⌋ with u uniform
+in [0, 1), so that sums stay unbiased. Integer sums do not depend on their order: any number of threads gives
+the same bits, and a sibling's histogram is exactly parent minus child. Documents are counted, not estimated.
+
+The powers of two are the largest with which no sum can leave its field. The fields follow the number of
+documents n: ⌈log2(n + 1)⌉ bits count them, and the rest is shared; 700,000 documents leave a mean gradient of
+about 10 steps, 4 million one of about 1, both finer than the noise of the gradients themselves (LightGBM's
+quantized training finds 4 levels enough). Integers of moderate size are not rounded at all.
+
+Rows of a histogram that is being built are 264 apart rather than 256: at a distance of a power of two, the
+first bins of all features would fall into the same few cache sets, and features that are mostly zero, as
+many in ranking are, took 2.8 ns an update instead of 0.4.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel, over_chunks
+from pomona.errors import InputError
+from pomona.trees.binning import BLOCK_WIDTH
+
+STRIDE = 264
+SCRATCH = BLOCK_WIDTH * STRIDE
+"""Sums of one block while they are being added up."""
+
+_AHEAD = 512  # rows fetched together: 0.77 ns an update on a tenth of the rows, 0.92 with 32, 2.3 with none
+_PIECE = 1 << 16  # floats are added in pieces of fixed size, so that sums do not depend on threads
+
+
+@kernel
+def _float_sums(first, last, rows, gradient, hessian, out):
+    """out (n_pieces, 3): sums of positive and of negative gradients and of hessians."""
+    for piece in range(first, last):
+        positive, negative, hessians = 0.0, 0.0, 0.0
+        for k in range(piece * _PIECE, min((piece + 1) * _PIECE, rows.size)):
+            g = np.float64(gradient[rows[k]])
+            positive += max(g, 0.0)
+            negative += min(g, 0.0)
+            hessians += np.float64(hessian[rows[k]])
+        out[piece, 0], out[piece, 1], out[piece, 2] = positive, -negative, hessians
+
+
+@kernel
+def _pack(first, last, gradient, hessian, seed, scales, bits, out):
+    """Rounded and packed: out (n_docs,)."""
+    gradient_scale, hessian_scale = scales
+    count_bits, gradient_shift = bits
+    unit = 1.0 / (1 << 24)
+    for i in range(first, last):
+        # A random number of (seed, document) alone: splitmix64's mixing of a counter (Steele et al. 2014).
+        z = seed + np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+        up, down = np.float64(np.int64(z >> np.uint64(40))), np.float64(np.int64(z & np.uint64(0xFFFFFF)))
+        g = np.int64(np.floor(gradient[i] * gradient_scale + up * unit))
+        h = np.int64(np.floor(hessian[i] * hessian_scale + down * unit))
+        out[i] = (g << gradient_shift) + (h << count_bits) + 1
+
+
+@kernel
+def _integer_sums(first, last, rows, packed, bits):
+    """Sums of positive gradients, negative gradients and hessians, as they were rounded."""
+    count_bits, gradient_shift = bits
+    mask = (1 << (gradient_shift - count_bits)) - 1
+    positive, negative, hessians = 0, 0, 0
+    for k in range(first, last):
+        value = packed[rows[k]]
+        g = value >> gradient_shift
+        positive += max(g, 0)
+        negative -= min(g, 0)
+        hessians += (value >> count_bits) & mask
+    return positive, negative, hessians
+
+
+@kernel
+def accumulate(words, block, rows, ordered, begin, end, out):
+    """Add rows[begin:end] with their packed values ordered[begin:end] to `out` (SCRATCH,), one block's sums."""
+    first_word, n_words = block["word"], block["n_words"]
+    touched = np.uint64(0)
+    for top in range(begin, end, _AHEAD):
+        n = min(_AHEAD, end - top)
+        some, values = rows[top : top + n], ordered[top : top + n]
+        # Rows of a small node lie far apart: read one word of each first, and their cache misses overlap.
+        for j in range(n):
+            touched ^= words[np.uint64(first_word + some[j] * n_words)]
+        for j in range(n):
+            at, value = first_word + some[j] * n_words, values[j]
+            for w in range(n_words):
+                word = words[np.uint64(at + w)]
+                base = np.uint64(w * 8 * STRIDE)
+                for t in range(8):
+                    code = (word >> np.uint64(8 * t)) & np.uint64(255)
+                    out[base + np.uint64(t * STRIDE) + code] += value
+    out[STRIDE - 1] = np.int64(touched)  # behind the last bin, where nobody looks: or LLVM drops the reads
+
+
+@kernel
+def settle(b, block, bin_start, partials, out_child, sibling):
+    """Move the finished sums of block `b` to `out_child` and take them from `sibling`, which held the parent's.
+
+    bin_start (n_features + 1,) · partials (any, n_blocks, SCRATCH), zero again afterwards · out_child,
+    sibling (all bins,).
+    """
+    for f in range(block["first_feature"], block["last_feature"]):
+        start = bin_start[f]
+        n_bins = bin_start[f + 1] - start
+        at = (f - block["first_feature"]) * STRIDE
+        child, parent = out_child[start : start + n_bins], sibling[start : start + n_bins]
+        sums = partials[0, b, at : at + n_bins]
+        for p in range(1, partials.shape[0]):
+            more = partials[p, b, at : at + n_bins]
+            for code in range(n_bins):
+                sums[code] += more[code]
+                more[code] = 0
+        for code in range(n_bins):
+            value = sums[code]
+            sums[code] = 0
+            child[code] = value
+            parent[code] -= value
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How gradient, hessian and count share an integer: field widths and scales (powers of two)."""
+
+    count_bits: int
+    hessian_bits: int
+    gradient_scale: float
+    hessian_scale: float
+    total: int
+    """The packed sum over all rows."""
+
+    @property
+    def gradient_shift(self) -> int:
+        """The bits below the gradient."""
+        return self.count_bits + self.hessian_bits
+
+
+def pack(
+    rows: NDArray[np.int32],
+    gradient: NDArray[np.float32],
+    hessian: NDArray[np.float32],
+    seed: int,
+    out: NDArray[np.int64],
+) -> Packing:
+    """Fill `out[row]` with the packed integer of every row of `rows`, and say how to read it."""
+    n = len(rows)
+    n_pieces = -(-n // _PIECE)
+    pieces = np.empty((n_pieces, 3))
+    over_chunks(_float_sums, n_pieces, rows, gradient, hessian, pieces)
+    positive, negative, hessians = pieces.sum(axis=0).tolist()
+    if not math.isfinite(positive + negative + hessians):
+        raise InputError("found a gradient or hessian that is NaN or infinite, expected finite numbers")
+    count_bits = n.bit_length()
+    hessian_bits = (64 - count_bits) // 2 - 1
+    limits = (2 ** (63 - count_bits - hessian_bits) - 1, 2**hessian_bits - 1)
+    # Rounding moves a sum by √n / 2 or so; a sum that still left its field would only cost another round.
+    slack = 4 * math.sqrt(n)
+    scales = [
+        _power_of_two(limit - slack, total)
+        for limit, total in zip(limits, (max(positive, negative), hessians), strict=True)
+    ]
+    bits = (count_bits, count_bits + hessian_bits)
+    while True:
+        over_chunks(
+            _pack, len(out), gradient, hessian, np.uint64(seed), tuple(scales), bits, out, smallest=_PIECE
+        )
+        parts = over_chunks(_integer_sums, n, rows, out, bits, smallest=_PIECE)
+        up, down, h = (sum(part[field] for part in parts) for field in range(3))
+        if max(up, down) <= limits[0] and h <= limits[1]:
+            total = ((up - down) << bits[1]) + (h << count_bits) + n
+            return Packing(count_bits, hessian_bits, *scales, total)
+        scales = [scale / 2 for scale in scales]
+
+
+def _power_of_two(limit: float, total: float) -> float:
+    """The largest power of two that keeps `total` within `limit`."""
+    if total <= 0:
+        return 1.0
+    return 2.0 ** max(-500, min(500, math.floor(math.log2(limit) - math.log2(total))))
+
+

@@ -1,0 +1,162 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from pomona.errors import InputError, UnknownNameError
+from pomona.trees.forest import Forest
+from reference import forest as plain
+
+# x0 <= 1: leaf 0 (10); else x1 <= 5 (NaN right): leaf 1 (20), else leaf 2 (30). Then a tree of one leaf.
+ARRAYS = {
+    "feature": [0, 1],
+    "threshold": [1.0, 5.0],
+    "nan_left": [True, False],
+    "left": [~0, ~1],
+    "right": [1, ~2],
+    "gain": [4.0, 3.0],
+    "node_ptr": [0, 2, 2],
+    "value": [10.0, 20.0, 30.0, 0.5],
+    "leaf_ptr": [0, 3, 4],
+}
+
+
+def forest(base=0.0, **changes):
+    return Forest(**{**ARRAYS, **changes}, n_features=3, base=base)
+
+
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        ([1, 9, 0], 10.5),
+        ([1.001, 5, 0], 20.5),
+        ([2, 5.001, 0], 30.5),
+        ([np.nan, np.nan, 0], 10.5),
+        ([2, np.nan, np.nan], 30.5),
+        ([-np.inf, 0, 0], 10.5),
+        ([np.inf, -np.inf, 0], 20.5),
+        ([1e300, 1e300, 0], 30.5),
+    ],
+)
+def test_by_hand(x, expected):
+    assert forest().score([x]).tolist() == [expected]
+    assert forest(base=-1).score([x]).tolist() == [expected - 1]
+
+
+def test_any_array_of_documents_will_do():
+    rows = [[0, 0, 0], [2, 0, 0]]
+    expected = [10.5, 20.5]
+    for X in (
+        rows,
+        np.array(rows),
+        np.asfortranarray(rows, np.float32),
+        np.array(rows, np.int8),
+        np.array(rows)[::1],
+    ):
+        assert forest().score(X).tolist() == expected
+    X = np.array(rows, np.float32)
+    X.flags.writeable = False
+    assert forest().score(X).tolist() == expected
+    assert forest().score(np.empty((0, 3))).tolist() == []
+
+
+def test_values_are_compared_in_float32():
+    assert forest().score([[1 + 1e-9, 0, 0]]).tolist() == [10.5]
+
+
+@pytest.mark.parametrize("X", [[[1.0, 2.0]], [1.0, 2.0, 3.0], [[["a"]]], [["x", "y", "z"]], None])
+def test_documents_of_another_shape_are_refused(X):
+    with pytest.raises(InputError, match="features"):
+        forest().score(X)
+
+
+def test_parts_and_sums():
+    both = forest(base=1.0)
+    X = np.array([[0, 0, 0], [2, 0, 0], [2, 9, 0]], np.float32)
+    assert both.n_trees == 2
+    assert both.head(1).score(X).tolist() == [11, 21, 31]
+    assert both.head(0).score(X).tolist() == [1, 1, 1]
+    assert both.head(9) == both
+    assert Forest.join([both.head(1), both], 3, base=5.0).score(X).tolist() == [25.5, 45.5, 65.5]
+    assert Forest.join([], 3) == Forest.empty(3)
+    assert both.extended(both).score(X).tolist() == [23, 43, 63]
+    assert both.scaled(0.5).score(X).tolist() == [5.75, 10.75, 15.75]
+    assert both.leaf_of(X).tolist() == [[0, 0], [1, 0], [2, 0]]
+
+
+def test_importance():
+    assert forest().importance("gain").tolist() == [4, 3, 0]
+    assert forest().extended(forest()).importance("split").tolist() == [2, 2, 0]
+    assert Forest.empty(2).importance().tolist() == [0, 0]
+    with pytest.raises(UnknownNameError, match="did you mean 'gain'"):
+        forest().importance("gian")
+
+
+def test_equality_and_printing():
+    assert forest() == forest()
+    assert forest() != forest(base=1.0)
+    assert forest() != forest(gain=[4.0, 2.0])
+    assert forest() != "forest"
+    assert repr(forest()) == "<Forest: 2 trees, up to 3 leaves, 3 features>"
+    assert repr(Forest.empty(3)) == "<Forest: 0 trees, 3 features>"
+
+
+def test_arrays_cannot_be_changed_but_copied():
+    made = forest(base=0.25)
+    with pytest.raises(ValueError, match="read-only"):
+        made.value[0] = 1
+    made.score(np.zeros((1, 3)))
+    for twin in (
+        copy.deepcopy(made),
+        pickle.loads(pickle.dumps(made)),
+        Forest.of_arrays(made.arrays(), made.n_features, made.base),
+    ):
+        assert twin == made
+        assert not twin.value.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"feature": [0, 3]}, "outside 0..2"),
+        ({"feature": [0, -1]}, "outside 0..2"),
+        ({"feature": [0]}, "differ in length"),
+        ({"feature": [[0, 1]]}, "dimension"),
+        ({"threshold": [1.0, np.nan]}, "NaN"),
+        ({"left": [0, ~1]}, "before its parent"),
+        ({"left": [2, ~1]}, "outside its tree"),
+        ({"left": [~3, ~1]}, "outside its tree"),
+        ({"left": [-(2**31), ~1]}, "outside its tree"),
+        ({"left": [~1, ~1]}, "exactly one"),
+        ({"left": [1, ~1]}, "exactly one"),
+        ({"node_ptr": [0, 2]}, r"n \+ 1 leaves"),
+        ({"node_ptr": [0, 1, 2]}, r"n \+ 1 leaves"),
+        ({"node_ptr": [1, 2, 2]}, "offsets"),
+        ({"node_ptr": [0, 3, 2]}, "offsets"),
+        ({"leaf_ptr": []}, "offsets"),
+        ({"leaf_ptr": [0, 4, 4]}, "offsets"),
+    ],
+)
+def test_what_is_no_forest_is_refused(changes, problem):
+    with pytest.raises(InputError, match=f"not a forest: .*{problem}"):
+        forest(**changes)
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(InputError, match="every=0"):
+        forest().staged_scores(np.zeros((1, 3)), every=0)
+    with pytest.raises(InputError, match="n_trees=-1"):
+        forest().head(-1)
+    with pytest.raises(InputError, match="over 3 features, expected 4"):
+        Forest.join([forest()], 4)
+    with pytest.raises(InputError, match="no array value"):
+        Forest.of_arrays(
+            {name: array for name, array in forest().arrays().items() if name != "value"}, 3, 0.0
+        )
+
+
+def test_the_reference_walks_as_written_by_hand():
+    arrays = {name: np.array(array) for name, array in ARRAYS.items()}
+    X = np.array([[1, 9, 0], [2, 5, 0], [2, np.nan, 0]])
+    assert plain.score(X, arrays, 1.0).tolist() == [11.5, 21.5, 31.5]

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+from pomona._jit import threads
+from pomona.errors import InputError
+from pomona.trees import grower
+from pomona.trees.binning import Bins
+from pomona.trees.grower import Bench, GrowthRules, newton_steps, place, sort_range
+
+
+def bench(n=50, rules=None, n_features=3, n_leaves=4):
+    X = np.random.default_rng(0).normal(size=(n, n_features)).astype(np.float32)
+    bins = Bins.of(X)
+    return Bench(bins, bins.codes(X), rules or GrowthRules(), n_leaves)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"n_leaves": 0}, "n_leaves must be at least 1"),
+        ({"l2": -1.0}, "l2 must be at least 0"),
+        ({"min_docs": -1}, "min_docs"),
+        ({"min_hessian": float("nan")}, "min_hessian"),
+        ({"min_gain": -0.1}, "min_gain"),
+        ({"max_depth": -1}, "max_depth"),
+        ({"feature_fraction": 0.0}, "feature_fraction"),
+        ({"monotone": (0, 2)}, "monotone"),
+    ],
+)
+def test_impossible_rules_are_refused(rules, message):
+    with pytest.raises(InputError, match=message):
+        GrowthRules(**rules)
+
+
+def test_rules_and_codes_must_fit_the_bins():
+    with pytest.raises(InputError, match="2 monotone constraints for 3 features"):
+        bench(rules=GrowthRules(monotone=(0, 1)))
+    X = np.zeros((4, 2), np.float32)
+    with pytest.raises(InputError, match="codes of 1 features, expected 2"):
+        Bench(Bins.of(X), Bins.of(X[:, :1]).codes(X[:, :1]), GrowthRules(), 2)
+
+
+def test_gradients_must_fit_the_documents():
+    ones = np.ones(50, np.float32)
+    with pytest.raises(InputError, match="50 documents"):
+        bench().start(ones[:-1], ones, None, np.random.default_rng(0))
+    with pytest.raises(InputError, match="no documents"):
+        bench().start(ones, ones, np.empty(0, np.int32), np.random.default_rng(0))
+
+
+def test_newton_steps_without_anything_to_divide_by():
+    assert newton_steps(np.array([[4.0, 2.0], [4.0, 0.0]]), 0.0).tolist() == [-2.0, 0.0]
+    assert newton_steps(np.array([[4.0, 0.0]]), 2.0).tolist() == [-2.0]
+
+
+def test_rows_are_divided_in_order():
+    codes = np.array([3, 0, 2, 9, 1, 5, 0, 9], np.uint8)
+    rows = np.array([7, 6, 5, 4, 3, 2, 1, 0], np.int32)
+    spare, ordered = np.empty((2, 8), np.int32), np.zeros(8, np.int64)
+    # Two ranges of rows 1..7, as two threads would; 9 is NaN and goes left.
+    cuts = np.array([0, 4, 7])
+    n_left = np.array([sort_range(a, b, 1, codes, 2, 9, rows, spare) for a, b in ((0, 4), (4, 7))])
+    assert n_left.tolist() == [3, 2]
+    place(0, 2, cuts, n_left, 1, spare, np.arange(8) * 10, rows, ordered)
+    assert rows.tolist() == [7, 6, 4, 3, 2, 1, 5, 0]
+    assert ordered.tolist() == [0, 0, 0, 0, 0, 0, 50, 0]  # of the smaller side only
+
+
+def test_leaf_sums_are_exact_and_the_same_for_any_threads(monkeypatch):
+    monkeypatch.setattr(grower, "_PIECE", 7)
+    random = np.random.default_rng(2)
+    gradient, hessian = random.normal(size=50).astype(np.float32), random.random(50).astype(np.float32)
+    found = []
+    for count in (1, 4):
+        with threads(count):
+            ours = bench()
+            ours.start(gradient, hessian, None, np.random.default_rng(0))
+            ours.leaves["begin"], ours.leaves["end"] = [0, 20, 20, 45], [20, 20, 45, 50]
+            sums, leaf_of_row = ours.leaf_sums(ours.leaves)
+            found.append(sums.tobytes())
+    assert leaf_of_row.tolist() == [0] * 20 + [2] * 25 + [3] * 5
+    assert sums[1].tolist() == [0, 0]
+    assert sums[2] == pytest.approx([gradient[20:45].sum(), hessian[20:45].sum()], rel=1e-6)
+    assert found[0] == found[1]
+
+
+def test_features_are_drawn_for_every_tree():
+    ours = bench(rules=GrowthRules(feature_fraction=0.5), n_features=40)
+    ones = np.ones(50, np.float32)
+    rng, drawn = np.random.default_rng(0), []
+    for _ in range(3):
+        ours.start(ones, ones, None, rng)
+        drawn.append(tuple(np.flatnonzero(ours.features["allowed"])))
+    assert [len(features) for features in drawn] == [20, 20, 20]
+    assert len(set(drawn)) == 3
