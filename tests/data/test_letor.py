@@ -386,8 +386,14 @@ def test_one_query_file_a_file_and_no_qid_beside_it(tmp_path: Path) -> None:
 
 # Against the reference
 
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
+
 
 def check_against_reference(path: Path, text: bytes, undefined: float) -> None:
+    if text.startswith(COMPRESSED):  # taken for another kind of file, of which this is no whole one
+        with pytest.raises(PomonaError, match="cannot be read"):
+            read(path, text)
+        return
     try:
         expected, place = reference.parse(text, LARGEST_FEATURE_ID), None
     except reference.RefusedError as refused:
@@ -478,15 +484,14 @@ PIECES = st.sampled_from([*WHOLE, *SIGNS, b"\xff", b"\x00", b"a"])
 
 @given(st.lists(PIECES | st.binary(max_size=3), max_size=40).map(b"".join))
 @example(b"1 qid:1 1:1\r")
+@example(b"BZh")
 @example(b"1 qid:1 2:1 1:1 # a\r\r\n")
 @example(b"1 qid:1 8:1\n1 qid:1 9:1 9:2\n1 x")
 def test_any_bytes_are_read_or_refused_as_the_reference_does(path: Path, text: bytes) -> None:
     check_against_reference(path, text, 0.0)
 
 
-@given(
-    st.binary(max_size=200).filter(lambda text: text[:2] not in (b"\x1f\x8b", b"BZ", b"\xfd7", b"\x28\xb5"))
-)
+@given(st.binary(max_size=200))
 def test_noise_is_refused(path: Path, text: bytes) -> None:
     check_against_reference(path, text, 0.0)
 

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.tree import Data, Rules
 
 from pomona._jit import threads
 from pomona.trees import grower
 from pomona.trees.binning import Bins
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grower import GrowthRules
+from reference.tree import Data, Rules
 
 
 def documents(n=400, n_features=5, seed=0, nan=0.1):
@@ -25,7 +25,9 @@ def documents(n=400, n_features=5, seed=0, nan=0.1):
 
 def grown(X, gradient, hessian, rules, rows=None, seed=0, max_bins=255):
     bins = Bins.of(X, max_bins)
-    return LeafwiseGrower(bins, bins.codes(X), rules).grow(gradient, hessian, rows, np.random.default_rng(seed))
+    return LeafwiseGrower(bins, bins.codes(X), rules).grow(
+        gradient, hessian, rows, np.random.default_rng(seed)
+    )
 
 
 def walked(tree, X):

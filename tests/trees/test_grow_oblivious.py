@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.tree import Data, Rules
 
 from pomona._jit import threads
 from pomona.errors import InputError
@@ -11,6 +10,7 @@ from pomona.trees.binning import Bins
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
 from pomona.trees.grower import GrowthRules
+from reference.tree import Data, Rules
 
 
 def documents(n=400, n_features=4, seed=0, nan=0.1):
@@ -47,7 +47,9 @@ def test_the_tree_is_the_slow_twin_s(n, seed, l2, min_docs, depth, monotone):
     codes = bins.codes(X)
     ours = ObliviousGrower(bins, codes, rules).grow(gradient, hessian, None, np.random.default_rng(seed))
     slow = Rules(l2=l2, min_docs=min_docs, min_hessian=20, monotone=monotone or ())
-    twin = Data(codes.columns.T, bins.n_bins, bins.has_nan, gradient, hessian, slow).oblivious(np.arange(n), depth)
+    twin = Data(codes.columns.T, bins.n_bins, bins.has_nan, gradient, hessian, slow).oblivious(
+        np.arange(n), depth
+    )
     assert list(zip(ours.feature, ours.nan_left, ours.left, ours.right, strict=True)) == [
         (feature, nan_left, left, right) for feature, _, nan_left, _, left, right in twin.nodes
     ]
@@ -98,7 +100,9 @@ def test_a_cell_too_small_takes_the_value_of_the_one_around_it():
 
 def test_growth_stops_where_nothing_gains():
     x = np.repeat(np.arange(2, dtype=np.float32), 50)
-    tree = grown(x[:, None], np.where(x > 0, 2, -1).astype(np.float32), np.ones(100, np.float32), GrowthRules())
+    tree = grown(
+        x[:, None], np.where(x > 0, 2, -1).astype(np.float32), np.ones(100, np.float32), GrowthRules()
+    )
     assert tree.value.tolist() == [1, -2]
     alone = grown(x[:, None], np.ones(100, np.float32), np.ones(100, np.float32), GrowthRules())
     assert alone.value.tolist() == [-1]

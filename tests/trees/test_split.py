@@ -2,10 +2,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.tree import Cell, Data, Rules
 
 from pomona.trees.histogram import Packing
-from pomona.trees.split import CANDIDATE, FEATURE, gain_of, middle_value, search, search_shared, terms_of, unpack
+from pomona.trees.split import (
+    CANDIDATE,
+    FEATURE,
+    gain_of,
+    middle_value,
+    search,
+    search_shared,
+    terms_of,
+    unpack,
+)
+from reference.tree import Cell, Data, Rules
 
 # Scales of 1: a packed sum holds the integers themselves.
 PACKING = Packing(count_bits=12, hessian_bits=24, gradient_scale=1.0, hessian_scale=1.0, total=0)
@@ -15,8 +24,9 @@ def packed(gradient, hessian, count=1):
     return (gradient << PACKING.gradient_shift) + (hessian << PACKING.count_bits) + count
 
 
-def terms(rules):
-    return terms_of(PACKING, rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)[0]
+def terms(rules, bounded=False):
+    limits = (rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)
+    return terms_of(PACKING, *limits, bounded=bounded or any(rules.monotone))[0]
 
 
 def histogram(codes, n_bins, gradient, hessian, rows):
@@ -38,7 +48,9 @@ def best_split(codes, n_bins, has_nan, gradient, hessian, rules, bounds=(-np.inf
     rows, out = np.arange(len(codes)), np.zeros(1, CANDIDATE)
     bins = histogram(codes, n_bins, gradient, hessian, rows)
     total = packed(gradient, hessian).sum()
-    search(0, len(table), table, bin_start, bins, total, *bounds, terms(rules), out[0])
+    search(
+        0, len(table), table, bin_start, bins, total, *bounds, terms(rules, np.isfinite(bounds[0])), out[0]
+    )
     return out[0]
 
 
@@ -117,7 +129,9 @@ def test_the_best_split_is_the_best_of_all(node, monotone):
     rules = Rules(l2=l2, min_docs=min_docs, monotone=monotone)
     bounds = (-5.0, 8.0) if bounded else (-np.inf, np.inf)
     ours = best_split(codes, n_bins, has_nan, gradient, hessian, rules, bounds)
-    gain, split = Data(codes, n_bins, has_nan, gradient, hessian, rules).best_of_one(Cell(np.arange(n), *bounds))
+    gain, split = Data(codes, n_bins, has_nan, gradient, hessian, rules).best_of_one(
+        Cell(np.arange(n), *bounds)
+    )
     assert ours["gain"] == pytest.approx(gain, abs=1e-6)
     if split is not None:
         assert (ours["feature"], ours["bin"], ours["nan_left"]) == split

@@ -57,82 +57,36 @@ def _push_pair(delta, e, spread):
 
 
 @kernel(fastmath=True)
-def _push_head(first, last, near, slope, excess, room, own, share, other, head):
-    """Push ranks [first, last) against all ranks below them; returns the sum of all sizes of pushes.
+def _push_rows(first, last, near, slope, excess, room, own, share, other, head, n_ranked, others):
+    """Push ranks [first, last) against `others`; returns the sum of all sizes of pushes.
 
-    own, share, other (m,) terms of Δ · head (6, m + padding), see `_lay_out`.
+    own, share, other (…,) the terms of Δ · head, others (6, …) see `_lay_out`; they may be the same, and then
+    only the `n_ranked` ranks below are pushed against, else all (as many as `other` has).
     """
-    m = own.size
     pushed = 0.0
     for a in range(first, last, 2):
         # Two rows at a time, as starting a vector loop is not free. Against itself a row's Δ is 0.
         b = min(a + 1, last - 1)
-        begin, end = a + 1, a + 1 + _padded(m - a - 1)
-        a_score, a_inverse, a_worth, a_own, a_share = (
-            head[2, a],
-            _ONE / head[3, a],
-            head[4, a],
-            own[a],
-            share[a],
-        )
-        b_score, b_inverse, b_worth, b_own, b_share = (
-            head[2, b],
-            _ONE / head[3, b],
-            head[4, b],
-            own[b],
-            share[b],
-        )
+        a_score, a_inverse, a_worth, a_own = head[2, a], _ONE / head[3, a], head[4, a], own[a]
+        b_score, b_inverse, b_worth, b_own = head[2, b], _ONE / head[3, b], head[4, b], own[b]
+        a_share, b_share = share[a], share[b]
         if b == a:
             b_own = b_share = 0.0
-        lambdas, hessians, score = head[0, begin:end], head[1, begin:end], head[2, begin:end]
-        power, value, counts = head[3, begin:end], head[4, begin:end], head[5, begin:end]
-        below = other[begin:end]
+        begin, end = 0, other.size
+        if n_ranked > 0:
+            begin, end = a + 1, a + 1 + _padded(n_ranked - a - 1)
+        lambdas, hessians, score = others[0, begin:end], others[1, begin:end], others[2, begin:end]
+        power, value, unranked = others[3, begin:end], others[4, begin:end], others[5, begin:end]
+        theirs = other[begin:end]
         a_lambda, a_hessian, b_lambda = np.float32(0), np.float32(0), np.float32(0)
         b_hessian, size = np.float32(0), np.float32(0)
         for j in range(score.size // _LANES * _LANES):
-            delta = min((value[j] - a_worth) * np.float32(a_own - a_share * below[j]) + excess, room)
-            a_push, a_bend = _push_pair(
-                delta * counts[j], power[j] * a_inverse, near + slope * (a_score - score[j])
-            )
-            delta = min((value[j] - b_worth) * np.float32(b_own - b_share * below[j]) + excess, room)
-            b_push, b_bend = _push_pair(
-                delta * counts[j], power[j] * b_inverse, near + slope * (b_score - score[j])
-            )
-            lambdas[j] += a_push + b_push
-            hessians[j] += a_bend + b_bend
-            a_lambda += a_push
-            b_lambda += b_push
-            a_hessian += a_bend
-            b_hessian += b_bend
-            size += abs(a_push) + abs(b_push)
-        head[0, a] -= a_lambda
-        head[1, a] += a_hessian
-        head[0, b] -= b_lambda
-        head[1, b] += b_hessian
-        pushed += np.float64(size)
-    return pushed
-
-
-@kernel(fastmath=True)
-def _push_rest(first, last, near, slope, coefficient, head, score, power, value, unranked, lambdas, hessians):
-    """Push ranks [first, last) against the rest; returns the sum of all sizes of pushes.
-
-    coefficient (m,) of (v_b − v_a) in Δ · score, … (n padded,) of the rest by document.
-    """
-    pushed = 0.0
-    for a in range(first, last, 2):
-        b = min(a + 1, last - 1)
-        a_score, a_inverse, a_worth, a_own = head[2, a], _ONE / head[3, a], head[4, a], coefficient[a]
-        b_score, b_inverse, b_worth, b_own = head[2, b], _ONE / head[3, b], head[4, b], coefficient[b]
-        if b == a:
-            b_own = np.float32(0)
-        a_lambda, a_hessian, b_lambda = np.float32(0), np.float32(0), np.float32(0)
-        b_hessian, size = np.float32(0), np.float32(0)
-        for j in range(score.size // _LANES * _LANES):
-            delta = (value[j] - a_worth) * a_own * unranked[j]
-            a_push, a_bend = _push_pair(delta, power[j] * a_inverse, near + slope * (a_score - score[j]))
-            delta = (value[j] - b_worth) * b_own * unranked[j]
-            b_push, b_bend = _push_pair(delta, power[j] * b_inverse, near + slope * (b_score - score[j]))
+            delta = min((value[j] - a_worth) * np.float32(a_own - a_share * theirs[j]) + excess, room)
+            spread = near + slope * (a_score - score[j])
+            a_push, a_bend = _push_pair(delta * unranked[j], power[j] * a_inverse, spread)
+            delta = min((value[j] - b_worth) * np.float32(b_own - b_share * theirs[j]) + excess, room)
+            spread = near + slope * (b_score - score[j])
+            b_push, b_bend = _push_pair(delta * unranked[j], power[j] * b_inverse, spread)
             lambdas[j] += a_push + b_push
             hessians[j] += a_bend + b_bend
             a_lambda += a_push
@@ -201,12 +155,12 @@ def _lay_out(scores, value, keys, rows, sigma, rest, head):
 
 
 @kernel
-def _push_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms, coefficient):
+def _push_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms):
     """All pairs with at least one of the first `n_rows` ranks; returns the sum of all sizes of pushes.
 
     rest, head : as laid out, lambdas and hessians are added to · terms (4, …), coefficient (…,) : work space.
     """
-    own, share, other, skipping = terms[0], terms[1], terms[2], terms[3]
+    own, share, other, skipping, nothing = terms[0], terms[1], terms[2], terms[3], terms[4]
     score, value, span = head[2], head[4, :m], _padded(n)
     rest_other = head_terms(family, value, weight, own[:m], share[:m], other[:m])
     excess, room = clip_rule(value, weight, ceiling)
@@ -223,16 +177,12 @@ def _push_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, 
             while end < n_rows and share[end] != 0 and score[end] >= base - _REACH:
                 end += 1
         _exponentials(score[a : m + _LANES], base, head[3, a : m + _LANES])
-        pushed += _push_head(a, end, near, slope, excess, room, own[:m], share[:m], now, head)
+        pushed += _push_rows(a, end, near, slope, excess, room, own, share, now, head, m, head)
         if m < n:
             for r in range(a, end):
-                coefficient[r] = own[r] - share[r] * rest_now
-            rest_score, power = rest[2, :span], rest[3, :span]
-            _exponentials(rest_score, base, power)
-            pushed += _push_rest(
-                a, end, near, slope, coefficient, head, rest_score, power,
-                rest[4, :span], rest[5, :span], rest[0, :span], rest[1, :span],
-            )  # fmt: skip
+                own[r], share[r] = own[r] - share[r] * rest_now, 0.0
+            _exponentials(rest[2, :span], base, rest[3, :span])
+            pushed += _push_rows(a, end, near, slope, excess, room, own, share, nothing[:span], head, 0, rest)
         a = end
     return pushed
 
@@ -255,7 +205,7 @@ def push_queries(
     size = longest + 2 * _LANES
     rest, head = np.zeros((6, size), np.float32), np.zeros((6, size), np.float32)
     keys, spare_keys, spare_rows = np.empty(size), np.empty(size), np.empty(size, np.int32)
-    terms, coefficient = np.zeros((4, size)), np.empty(size, np.float32)
+    terms = np.zeros((5, size))
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         gradient, hessian = out_gradient[begin:end], out_hessian[begin:end]
@@ -265,8 +215,7 @@ def push_queries(
             continue
         n = end - begin
         depth = min(weight.size, n)
-        # Half of the ranks cost as much as all of them; and a ceiling is kept to in the head alone.
-        m = depth if 2 * depth <= n and ceiling == np.inf else n
+        m = depth if 2 * depth <= n else n  # to rank more than half is as dear as to rank them all
         own_scores, rows = scores[begin:end], order[begin : begin + m]
         if m < n:
             rank_head(own_scores, shuffle[begin:end], rows, keys[:m], spare_rows)
@@ -275,9 +224,7 @@ def push_queries(
         differ = _lay_out(own_scores, value[begin:end], keys, rows, sigma, rest, head)
         near, slope, unit = _distance_rule(differ, sigma, normalize)
         n_rows = min(truncation, depth)
-        pushed = _push_query(
-            weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms, coefficient
-        )
+        pushed = _push_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms)
         for i in range(m):
             rest[0, rows[i]], rest[1, rows[i]] = head[0, i], head[1, i]
         _write(rest[0], rest[1], pushed, unit, sigma, query_weight[q], normalize, gradient, hessian)

@@ -117,17 +117,17 @@ def _encode(first, last, X, ladder, n_bins, blocks, out_columns, out_blocks):
                 code = np.uint64(0)
                 for step in (128, 64, 32, 16, 8, 4, 2, 1):
                     code += np.uint64(step) * np.uint64(cuts[code + np.uint64(step - 1)] < x)
-                code = np.uint8(last_code if x != x else code)
-                out_columns[f, i] = code
-                out_blocks[start + i * stride] = code
+                found = np.uint8(last_code if x != x else code)
+                out_columns[f, i] = found
+                out_blocks[start + i * stride] = found
 
 
 @dataclass(frozen=True)
 class Codes:
     """The bins of documents, one byte each: by feature to divide nodes, in blocks to add up histograms.
 
-    Both, because dividing a node reads one feature: from its own 0.7 MB column, which stays in the cache, that
-    is six times faster than from rows that lie 32 bytes apart.
+    Both, because dividing a node reads one feature: from a column, which stays in the cache, that is several
+    times faster than from rows that lie 32 bytes apart.
     """
 
     columns: NDArray[np.uint8]
@@ -152,12 +152,12 @@ class Codes:
     @property
     def n_docs(self) -> int:
         """Number of documents."""
-        return self.columns.shape[1]
+        return len(self.columns[0]) if len(self.columns) else 0
 
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return self.columns.shape[0]
+        return len(self.columns)
 
     @property
     def blocks(self) -> list[NDArray[np.uint8]]:

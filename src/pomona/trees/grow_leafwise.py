@@ -1,8 +1,8 @@
 """Leaf-wise growth: always divide the leaf whose best split gains most (Shi 2007; LightGBM's way).
 
 Trees become deep where it pays. Small leaves are divided one after another inside one kernel; when the next
-one is large, the kernel hands back, and threads share its rows and features. Of equal gains, the leaf with the
-lowest number comes first.
+one is large, the kernel hands back, and threads share its rows and features. Of equal gains, the leaf with
+the lowest number comes first.
 """
 
 from __future__ import annotations
@@ -46,13 +46,14 @@ def _keep_best(leaves, number, candidates):
 
 @kernel
 def _learn_and_search(
-    first, last, ready, words, blocks, bin_start, rows, ordered, begin, end, child, sibling, scratch, histograms,
-    leaves, left, right, max_depth, features, terms, out,
+    first, last, ready, words, blocks, bin_start, rows, ordered, begin, end, child, sibling, scratch,
+    histograms, leaves, left, right, max_depth, features, terms, out,
 ):  # fmt: skip
     """Histograms of both children and their best splits, block by block, while these are in the cache."""
     for b in range(first, last):
         learn(
-            b, b + 1, ready, words, blocks, bin_start, rows, ordered, begin, end, child, sibling, scratch, histograms
+            b, b + 1, ready, words, blocks, bin_start, rows, ordered, begin, end, child, sibling, scratch,
+            histograms,
         )  # fmt: skip
         _search_leaf(b, b + 1, leaves, left, max_depth, blocks, features, bin_start, histograms, terms, out)
         _search_leaf(b, b + 1, leaves, right, max_depth, blocks, features, bin_start, histograms, terms, out)

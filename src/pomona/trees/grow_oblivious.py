@@ -3,10 +3,10 @@
     leaf of x = Σ_h 2^h · 1[x goes right at level h],      level 0 is the root
 
 At every level each candidate's gains are summed over the current cells, and the best divides all of them
-(Kohavi 1994; CatBoost's symmetric trees). Cells may become empty and then have value 0. A cell with fewer
-documents or less hessian than the rules ask adds nothing to a candidate's gain and takes the value of the
-smallest enclosing cell that has enough: forbidding such cells altogether, as QuickRank does, ends growth after
-a few levels. Growth stops early where no candidate gains.
+(Kohavi 1994; CatBoost's symmetric trees). Cells may become empty and then have value 0. A split that leaves
+one side of a cell with fewer documents or less hessian than the rules ask gains nothing there, and such a
+side takes the value of the smallest enclosing cell that has enough: forbidding small sides altogether, as
+QuickRank does, ends growth after a few levels. Growth stops early where no candidate gains.
 
 The tree is laid out as any other: inner node 2^h − 1 + c divides cell c of level h into the cells c and
 c + 2^h of the next level.

@@ -43,7 +43,7 @@ LEAF = np.dtype(
     ],
     align=True,
 )
-"""A node without children yet: rows, packed sum, bounds of its value, histogram, place, and its best split."""
+"""A node without children yet: rows, packed sum, bounds of its value, histogram, place and best split."""
 
 NODE = np.dtype(
     [
@@ -73,9 +73,10 @@ def goes_left(code, bin_, nan_code):
 
 @kernel
 def sort_range(first, last, begin, codes, bin_, nan_code, rows, spare):
-    """Lay the left-going rows of begin + [first, last) into spare[0], the others into spare[1], from there on.
+    """Lay rows begin + [first, last) that go left into spare[0], the others into spare[1], from there on.
 
-    codes (n_docs,) of the feature. Returns how many go left. Both are written for every row and only one counter moves: no branch to guess.
+    codes (n_docs,) of the feature. Returns how many go left. Both are written for every row and only one
+    counter moves: no branch to guess.
     """
     n_left, n_right = 0, 0
     left, right = spare[0, begin + first : begin + last], spare[1, begin + first : begin + last]
@@ -90,7 +91,7 @@ def sort_range(first, last, begin, codes, bin_, nan_code, rows, spare):
 
 @kernel
 def place(first, last, cuts, n_left, begin, spare, packed, rows, ordered):
-    """Move sorted ranges first..last to their place in `rows`, and fetch the packed values of the smaller side.
+    """Move sorted ranges first..last to their place in `rows`; fetch the packed values of the smaller side.
 
     cuts (n_ranges + 1,) of rows relative to `begin` · n_left (n_ranges,) · ordered: aligned with rows.
     """
@@ -111,7 +112,9 @@ def place(first, last, cuts, n_left, begin, spare, packed, rows, ordered):
 
 
 @kernel
-def learn(first, last, ready, words, blocks, bin_start, rows, ordered, begin, end, child, sibling, scratch, out):
+def learn(
+    first, last, ready, words, blocks, bin_start, rows, ordered, begin, end, child, sibling, scratch, out
+):
     """The histogram of rows[begin:end] into out[child], for blocks first..last; out[sibling] loses it.
 
     If `ready`, `scratch` (any, n_blocks, SCRATCH) has the sums already.
@@ -134,7 +137,7 @@ def _accumulate_ranges(first, last, words, blocks, rows, ordered, begin, end, ou
 
 @kernel
 def open_children(leaves, leaf, new, n_left, features, terms, nodes):
-    """Leaf `leaf` becomes an inner node, with `leaf` itself as its left child and leaf `new` as its right one.
+    """A leaf becomes an inner node, with `leaf` as its left child and leaf `new` as its right one.
 
     There is one inner node less than there are leaves, so the node's number is new - 1; the histogram of the
     smaller child goes to slot `new`. Returns the smaller and the larger child.
@@ -315,7 +318,8 @@ class Bench:
         self.rows[:n] = chosen
         packing = pack(chosen, self.gradient, self.hessian, int(rng.integers(2**63)), self.packed)
         rules = self.rules
-        self.terms = terms_of(packing, rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)
+        limits = (rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)
+        self.terms = terms_of(packing, *limits, bounded=any(rules.monotone or ()))
         if rules.feature_fraction < 1 and len(self.usable):
             n_drawn = max(1, round(rules.feature_fraction * len(self.usable)))
             self.features["allowed"] = False
@@ -340,7 +344,7 @@ class Bench:
     def over_blocks(
         self, begin: int, end: int, run: Any, child: int, sibling: int, ordered: NDArray[np.int64], *more: Any
     ) -> None:
-        """Call `run`, which is `learn` or begins like it, on all blocks, in threads if there are rows enough."""
+        """Call `run`, which is `learn` or takes `more` arguments, on all blocks, in threads if that pays."""
         blocks = self.codes.block_table
         n_blocks = len(blocks)
         work = (self.codes.words, blocks)
@@ -385,8 +389,9 @@ class Bench:
 
     def leaf_sums(self, leaves: NDArray[np.void]) -> tuple[Values, NDArray[np.int32]]:
         """Exact sums of gradients and hessians of every leaf, and the leaf of every row."""
-        pieces, first_piece = [], []
-        for leaf, (begin, end) in enumerate(zip(leaves["begin"].tolist(), leaves["end"].tolist(), strict=True)):
+        pieces: list[tuple[int, int, int]] = []
+        first_piece = []
+        for leaf, (begin, end) in enumerate(leaves[["begin", "end"]].tolist()):
             first_piece.append(len(pieces))
             pieces += [(at, min(at + _PIECE, end), leaf) for at in range(begin, max(end, begin + 1), _PIECE)]
         leaf_of_row = np.full(self.codes.n_docs, -1, np.int32)

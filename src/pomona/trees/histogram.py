@@ -1,4 +1,4 @@
-"""Histograms: for every feature and bin, the sums of gradient, hessian and documents of a node, in one integer.
+"""Histograms: sums of gradient, hessian and documents of every feature and bin, three in one integer.
 
     packed = gradient · 2^(h+c)  +  hessian · 2^c  +  1,     one 64-bit addition for each document and feature
 
@@ -84,7 +84,7 @@ def _integer_sums(first, last, rows, packed, bits):
 
 @kernel
 def accumulate(words, block, rows, ordered, begin, end, out):
-    """Add rows[begin:end] with their packed values ordered[begin:end] to `out` (SCRATCH,), one block's sums."""
+    """Add rows[begin:end], with packed values ordered[begin:end], to one block's sums `out` (SCRATCH,)."""
     first_word, n_words = block["word"], block["n_words"]
     touched = np.uint64(0)
     for top in range(begin, end, _AHEAD):
@@ -106,7 +106,7 @@ def accumulate(words, block, rows, ordered, begin, end, out):
 
 @kernel
 def settle(b, block, bin_start, partials, out_child, sibling):
-    """Move the finished sums of block `b` to `out_child` and take them from `sibling`, which held the parent's.
+    """Move the finished sums of block `b` to `out_child`, and take them from `sibling`, so far the parent's.
 
     bin_start (n_features + 1,) · partials (any, n_blocks, SCRATCH), zero again afterwards · out_child,
     sibling (all bins,).
@@ -166,21 +166,18 @@ def pack(
     limits = (2 ** (63 - count_bits - hessian_bits) - 1, 2**hessian_bits - 1)
     # Rounding moves a sum by √n / 2 or so; a sum that still left its field would only cost another round.
     slack = 4 * math.sqrt(n)
-    scales = [
-        _power_of_two(limit - slack, total)
-        for limit, total in zip(limits, (max(positive, negative), hessians), strict=True)
-    ]
+    gradient_scale = _power_of_two(limits[0] - slack, max(positive, negative))
+    hessian_scale = _power_of_two(limits[1] - slack, hessians)
     bits = (count_bits, count_bits + hessian_bits)
     while True:
-        over_chunks(
-            _pack, len(out), gradient, hessian, np.uint64(seed), tuple(scales), bits, out, smallest=_PIECE
-        )
+        rounding = (np.uint64(seed), (gradient_scale, hessian_scale))
+        over_chunks(_pack, len(out), gradient, hessian, *rounding, bits, out, smallest=_PIECE)
         parts = over_chunks(_integer_sums, n, rows, out, bits, smallest=_PIECE)
         up, down, h = (sum(part[field] for part in parts) for field in range(3))
         if max(up, down) <= limits[0] and h <= limits[1]:
             total = ((up - down) << bits[1]) + (h << count_bits) + n
-            return Packing(count_bits, hessian_bits, *scales, total)
-        scales = [scale / 2 for scale in scales]
+            return Packing(count_bits, hessian_bits, gradient_scale, hessian_scale, total)
+        gradient_scale, hessian_scale = gradient_scale / 2, hessian_scale / 2
 
 
 def _power_of_two(limit: float, total: float) -> float:
@@ -188,5 +185,3 @@ def _power_of_two(limit: float, total: float) -> float:
     if total <= 0:
         return 1.0
     return 2.0 ** max(-500, min(500, math.floor(math.log2(limit) - math.log2(total))))
-
-

@@ -4,14 +4,14 @@
 
 Only bins that hold documents of the node are candidates, found by a running sum that leaves the others out;
 the limits on documents and hessian of a side hold for a contiguous range of them. Where documents have NaN,
-both sides are tried for them; alone they can only be on the right. Of equal gains the lowest feature, then NaN
-to the right, then the lowest bin is taken.
+both sides are tried for them; alone they can only be on the right. Of equal gains the lowest feature, then
+NaN to the right, then the lowest bin is taken.
 
 Monotone constraints (LightGBM's basic method): a node has bounds on its value; a split on a constrained
 feature must order its children's values, and their mean becomes a bound of both subtrees. With bounded
 values w, a side's score G²/(H+λ) becomes −(2Gw + (H+λ)w²).
 
-Everything is reckoned in the integers' own units (histogram.py): scales are powers of two, so nothing is lost.
+Everything is reckoned in the integers' own units (histogram.py): powers of two, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ TERMS = np.dtype(
         ("gain_unit", np.float64),
         ("value_unit", np.float64),
         ("min_gain", np.float64),
+        ("bounded", np.bool_),
     ],
     align=True,
 )
@@ -182,7 +183,7 @@ def _gains(sums, added, total, monotone, low, high, terms, out):
         end -= 1
     # A slice that starts at 0 is what LLVM vectorizes; a loop from `begin` on it does not.
     lefts, gains = sums[begin:end], out[: end - begin]
-    if monotone != 0 or low > -np.inf or high < np.inf:
+    if terms["bounded"]:
         _bounded_gains(lefts, added, total, terms, monotone, low, high, gains)
     else:
         _free_gains(lefts, added, total, terms, gains)
@@ -218,15 +219,15 @@ def search(first, last, features, bin_start, bins, total, low, high, terms, out)
 def search_shared(first, last, features, bin_start, histograms, slots, totals, lows, highs, terms, out):
     """The one split that gains most when every cell is divided by it, into the CANDIDATE `out`.
 
-    histograms (n_slots, all bins), slots, totals, lows, highs (n_cells,). A cell in which the split would leave
-    a side too small adds nothing to its gain.
+    histograms (n_slots, all bins) · slots, totals, lows, highs (n_cells,). A cell in which the split would
+    leave a side too small adds nothing to its gain.
     """
-    n_cells = totals.size
+    n_cells, unit = totals.size, terms["value_unit"]
     sums, gains, together = np.empty(257, np.int64), np.empty(257), np.empty(257)
     out["gain"] = 0.0
     best = 0.0
     for c in range(n_cells):
-        best = max(best, least_gain(totals[c], lows[c] / terms["value_unit"], highs[c] / terms["value_unit"], terms))
+        best = max(best, least_gain(totals[c], lows[c] / unit, highs[c] / unit, terms))
     for f in range(first, last):
         feature = features[f]
         if not feature["allowed"]:
@@ -244,8 +245,8 @@ def search_shared(first, last, features, bin_start, histograms, slots, totals, l
                     running += own[b]
                     sums[b] = running
                 added = own[known] if nan_left else np.int64(0)
-                low, high = lows[c] / terms["value_unit"], highs[c] / terms["value_unit"]
-                begin, end = _gains(sums[:known], added, totals[c], feature["monotone"], low, high, terms, gains)
+                low, high, monotone = lows[c] / unit, highs[c] / unit, feature["monotone"]
+                begin, end = _gains(sums[:known], added, totals[c], monotone, low, high, terms, gains)
                 for k in range(end - begin):
                     together[begin + k] += gains[k]
             k = _highest(together[:known])
@@ -275,8 +276,13 @@ def middle_value(left_total, total, low, high, terms):
     return (left + right) / 2
 
 
-def terms_of(packing: Packing, l2: float, min_docs: int, min_hessian: float, min_gain: float) -> NDArray[np.void]:
-    """One TERMS record: rules given in floats, in units of the packed integers."""
+def terms_of(
+    packing: Packing, l2: float, min_docs: int, min_hessian: float, min_gain: float, *, bounded: bool
+) -> NDArray[np.void]:
+    """One TERMS record: rules given in floats, in units of the packed integers; `bounded`: some are monotone.
+
+    Then all features of a tree are judged by the formula with bounds, or rounding would break ties.
+    """
     # Without l2, a side whose hessians all were rounded to 0 would have an infinite score.
     smallest = 0 if l2 > 0 else 1
     ratio = packing.hessian_scale / packing.gradient_scale
@@ -290,5 +296,6 @@ def terms_of(packing: Packing, l2: float, min_docs: int, min_hessian: float, min
         ratio / packing.gradient_scale,
         ratio,
         min_gain,
+        bounded,
     )
     return record

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pomona._types import Offsets, Scores, Values
 from pomona.data.dataset import Dataset
+from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.judge import judge
 from pomona.measures.lists import Judged
@@ -97,6 +98,11 @@ def boost(
                 objective.gradients(outputs[0], gradient[0], hessian[0])
             else:
                 objective.gradients(outputs, gradient, hessian)
+            if iteration == 1 and not gradient.any():
+                raise InputError(
+                    f"there is nothing to learn: no pair of documents of a query would change {measure} "
+                    "(all labels of each query are equal, or count alike)"
+                )
             rows = _bag(train.query_ptr, rounds.query_fraction, rng)
             for k, trees in enumerate(grown):
                 tree = grower.grow(gradient[k], hessian[k], rows, rng)

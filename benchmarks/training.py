@@ -1,0 +1,122 @@
+"""Training LambdaMART: wall time, quality and memory beside LightGBM, XGBoost and CatBoost.
+
+    python -m benchmarks.training                 # 700k × 136 simulated, 100 trees, 31 leaves, 255 bins
+    python -m benchmarks.training --queries 1000  # smaller
+
+Every library trains on the same arrays with the same number of threads, binning included, in one process
+one after the other; the seconds are of one run each, after a small one that compiles our kernels.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+import pomona as pm
+from pomona._jit import n_threads
+from pomona.rankers.forests.lambdamart import LambdaMART
+
+
+def pomona_run(train, trees, **more):
+    start = time.perf_counter()
+    ranker = LambdaMART(n_trees=trees, early_stopping=None, **more).fit(train)
+    return time.perf_counter() - start, ranker.predict
+
+
+def lightgbm_run(train, trees, threads):
+    import lightgbm as lgb
+
+    start = time.perf_counter()
+    data = lgb.Dataset(train.X, train.y, group=np.diff(train.query_ptr))
+    parameters = {
+        "objective": "lambdarank",
+        "num_leaves": 31,
+        "learning_rate": 0.1,
+        "max_bin": 255,
+        "num_threads": threads,
+        "verbose": -1,
+        "metric": "None",
+        "label_gain": [0, 1, 3, 7, 15],
+    }
+    booster = lgb.train(parameters, data, trees)
+    return time.perf_counter() - start, lambda test: booster.predict(test.X)
+
+
+def xgboost_run(train, trees, threads):
+    import xgboost as xgb
+
+    start = time.perf_counter()
+    data = xgb.QuantileDMatrix(train.X, train.y, qid=train.qid, max_bin=256, nthread=threads)
+    parameters = {
+        "objective": "rank:ndcg",
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": 31,
+        "max_depth": 0,
+        "eta": 0.1,
+        "nthread": threads,
+        "verbosity": 0,
+    }
+    booster = xgb.train(parameters, data, trees)
+    return time.perf_counter() - start, lambda test: booster.inplace_predict(test.X)
+
+
+def catboost_run(train, trees, threads):
+    import catboost
+
+    start = time.perf_counter()
+    pool = catboost.Pool(train.X, train.y, group_id=train.qid)
+    model = catboost.CatBoostRanker(
+        loss_function="LambdaMart",
+        iterations=trees,
+        depth=6,
+        learning_rate=0.1,
+        thread_count=threads,
+        verbose=False,
+        allow_writing_files=False,
+    )
+    model.fit(pool)
+    return time.perf_counter() - start, lambda test: model.predict(test.X)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--queries", type=int, default=6000)
+    parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    threads = n_threads()
+    train = pm.simulate(arguments.queries, n_features=136, docs_per_query=117, seed=0)
+    test = pm.simulate(max(200, arguments.queries // 6), n_features=136, docs_per_query=117, seed=1)
+    pomona_run(pm.simulate(50, n_features=136, seed=2), 3)
+    pomona_run(pm.simulate(50, n_features=136, seed=2), 3, growth="oblivious")
+    runs = {
+        "Pomona": lambda: pomona_run(train, arguments.trees),
+        "LightGBM lambdarank": lambda: lightgbm_run(train, arguments.trees, threads),
+        "XGBoost rank:ndcg hist": lambda: xgboost_run(train, arguments.trees, threads),
+        "Pomona, oblivious depth 6": lambda: pomona_run(
+            train, arguments.trees, growth="oblivious", max_depth=6
+        ),
+        "CatBoost LambdaMart depth 6": lambda: catboost_run(train, arguments.trees, threads),
+        "Pomona, err@10": lambda: pomona_run(train, arguments.trees, measure="err@10"),
+        "Pomona, ap": lambda: pomona_run(train, arguments.trees, measure="ap"),
+    }
+    print(f"{train.n_docs:,} documents × {train.n_features}, {arguments.trees} trees, {threads} threads\n")
+    print("| library | seconds | times ours | test NDCG@10 |\n|---|---:|---:|---:|")
+    reference: dict[str, float] = {}
+    for name, run in runs.items():
+        if arguments.only and arguments.only not in name:
+            continue
+        try:
+            seconds, predict = run()
+        except ImportError:
+            print(f"| {name} | not installed | | |")
+            continue
+        kind = "oblivious" if "depth 6" in name else "leafwise"
+        reference.setdefault(kind, seconds)
+        ndcg = pm.evaluate(test, predict(test), "ndcg@10")["ndcg@10"]
+        print(f"| {name} | {seconds:.2f} | {seconds / reference[kind]:.2f} | {ndcg:.4f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+import json
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import pomona as pm
+from pomona.cli.score import score
+from pomona.errors import PomonaError
+from pomona.rankers.forests.mart import MART
+
+
+def run(*words):
+    app = typer.Typer()
+    app.command()(score)
+    result = CliRunner().invoke(app, [*map(str, words)])
+    if isinstance(result.exception, PomonaError):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def files(tmp_path):
+    data = pm.simulate(20, docs_per_query=10, n_features=6, seed=1)
+    pm.write_letor(data, tmp_path / "data.txt")
+    MART(n_trees=3).fit(data).save(tmp_path / "m.pomona")
+    return tmp_path
+
+
+def test_one_score_a_line_in_input_order(files):
+    lines = (files / "data.txt").read_text().splitlines()
+    order = np.random.default_rng(0).permutation(len(lines))
+    (files / "mixed.txt").write_text("\n".join(lines[i] for i in order))
+    sorted_scores = run(files / "m.pomona", files / "data.txt").stdout.split()
+    assert run(files / "m.pomona", files / "mixed.txt").stdout.split() == [sorted_scores[i] for i in order]
+    run(files / "m.pomona", files / "data.txt", "-o", files / "scores.txt")
+    assert (files / "scores.txt").read_text().split() == sorted_scores
+    assert json.loads(run(files / "m.pomona", files / "data.txt", "--json").stdout) == [
+        float(s) for s in sorted_scores
+    ]
+
+
+def test_last_features_of_a_sparse_file(files):
+    (files / "sparse.txt").write_text("0 qid:1 1:1\n")
+    result = run(files / "m.pomona", files / "sparse.txt")
+    assert "the last 5 features of the model do not occur" in result.stderr
+    assert len(result.stdout.split()) == 1
+
+
+def test_refusals(files):
+    (files / "wide.txt").write_text("0 qid:1 9:1\n")
+    with pytest.raises(PomonaError, match="fitted on 6 features, found 9"):
+        run(files / "m.pomona", files / "wide.txt")
+    with pytest.raises(PomonaError, match="no such model file"):
+        run(files / "none", files / "data.txt")
+    with pytest.raises(PomonaError, match=r"data\.txt"):
+        run(files / "data.txt", files / "data.txt")

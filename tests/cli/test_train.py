@@ -1,0 +1,64 @@
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import pomona as pm
+from pomona.cli.train import parsed_settings, train
+from pomona.errors import PomonaError
+from pomona.rankers.base import load_model
+
+
+def run(*words):
+    app = typer.Typer()
+    app.command()(train)
+    result = CliRunner().invoke(app, [*map(str, words)])
+    if isinstance(result.exception, PomonaError):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def files(tmp_path):
+    pm.write_letor(pm.simulate(30, docs_per_query=10, n_features=6, seed=1), tmp_path / "train.txt")
+    pm.write_letor(pm.simulate(20, docs_per_query=10, n_features=6, seed=2), tmp_path / "vali.txt")
+    return tmp_path
+
+
+def test_trains_and_saves(files):
+    words = ["lambdamart", files / "train.txt", "--valid", files / "vali.txt", "-o", files / "m.pomona"]
+    answer = json.loads(run(*words, "-s", "n_trees=5", "-s", "measure=letor4:ndcg@3", "--json").stdout)
+    model = load_model(files / "m.pomona")
+    assert model.measure == "letor4:ndcg@3"
+    assert answer["trees"] == model.best_iteration_ <= 5
+    assert "letor4:ndcg@3" in answer["valid"]
+
+
+def test_says_what_it_did(files):
+    shown = run("MART", files / "train.txt", "-s", "n_trees=3", "-o", files / "m.pomona").stdout
+    assert "mart: 3 trees" in shown
+    assert "model in" in shown
+
+
+def test_settings():
+    defaults = {"n": 1, "x": 0.5, "flag": False, "text": "a", "maybe": None}
+    texts = ["n=3", "x=1", "flag=true", "text=b=c", "maybe=1,0,-1"]
+    assert parsed_settings(defaults, texts) == {
+        "n": 3,
+        "x": 1,
+        "flag": True,
+        "text": "b=c",
+        "maybe": (1, 0, -1),
+    }
+    assert parsed_settings(defaults, ["x=none"]) == {"x": None}
+    for wrong in ("n", "n=1.5", "n=x", "flag=maybe", "nn=1"):
+        with pytest.raises(PomonaError):
+            parsed_settings(defaults, [wrong])
+
+
+def test_refusals(files):
+    with pytest.raises(PomonaError, match="did you mean 'lambdamart'"):
+        run("lambdamartt", files / "train.txt", "-o", files / "m")
+    with pytest.raises(PomonaError, match="no such directory"):
+        run("mart", files / "train.txt", "-o", files / "none" / "m")

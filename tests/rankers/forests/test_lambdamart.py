@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+import pomona as pm
+from pomona._registry import entries
+from pomona.errors import PomonaError
+from pomona.rankers.forests.lambdamart import LambdaMART
+
+
+@pytest.fixture(scope="module")
+def train():
+    return pm.simulate(60, docs_per_query=12, n_features=10, seed=1)
+
+
+@pytest.mark.parametrize("name", sorted(set(entries("measures")) - {"sr"}))
+def test_towards_any_measure(name, train):
+    ranker = LambdaMART(measure=f"{name}@5", n_trees=8, n_leaves=7, min_docs=3).fit(train)
+    constant = pm.evaluate(train, np.zeros(train.n_docs), f"{name}@5", ties="expected")[f"{name}@5"]
+    assert ranker.score(train) > constant
+
+
+@pytest.mark.parametrize("convention", ["letor4", "mslr", "yahoo", "ranklib", "trec_eval", "sklearn"])
+def test_under_any_convention(convention, train):
+    ranker = LambdaMART(measure=f"{convention}:ndcg@5", n_trees=8, n_leaves=7, min_docs=3).fit(train)
+    assert np.ptp(ranker.predict(train)) > 0
+
+
+def test_towards_a_users_own_measure(train):
+    class FirstLabel(pm.Measure):
+        def of_query(self, labels):
+            return float(labels[0])
+
+    ranker = LambdaMART(measure=FirstLabel(), n_trees=15, n_leaves=7, min_docs=3).fit(train)
+    assert ranker.score(train) > train.y.mean() + 0.5
+
+
+@pytest.mark.parametrize("growth", ["leafwise", "oblivious"])
+def test_both_growths(growth, train):
+    ranker = LambdaMART(growth=growth, max_depth=4, n_trees=15, min_docs=3).fit(train)
+    assert ranker.score(train) > 0.6
+
+
+def test_labels_without_a_usable_pair_are_refused(train):
+    same = train.replace(y=np.ones_like(train.y))
+    with pytest.raises(PomonaError, match="pair"):
+        LambdaMART().fit(same)

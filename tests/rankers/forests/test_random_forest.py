@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+import pomona as pm
+from pomona.rankers.forests.random_forest import RandomForest
+
+
+@pytest.fixture(scope="module")
+def train():
+    return pm.simulate(60, docs_per_query=12, n_features=8, seed=1)
+
+
+def test_scores_are_the_mean_of_the_bags(train):
+    ranker = RandomForest(n_trees=6, n_leaves=15).fit(train)
+    forest = ranker.model_
+    bags = [
+        forest.value[forest.leaf_ptr[t] : forest.leaf_ptr[t + 1]][forest.leaf_of(train.X)[:, t]] * 6
+        for t in range(6)
+    ]
+    np.testing.assert_allclose(ranker.predict(train), forest.base + np.mean(bags, axis=0), rtol=1e-6)
+
+
+def test_out_of_bag_is_below_training_and_above_chance(train):
+    ranker = RandomForest(n_trees=30, n_leaves=31).fit(train)
+    assert 0.35 < ranker.oob_score_ < ranker.score(train)
+
+
+def test_bags_of_lambdamart(train):
+    assert RandomForest(n_trees=10, trees_per_bag=3, objective="lambda").fit(train).score(train) > 0.5
+
+
+def test_refusals(train):
+    with pytest.raises(pm.PomonaError, match="unknown objective"):
+        RandomForest(objective="none").fit(train)
+    with pytest.raises(pm.PomonaError, match="cannot go on"):
+        RandomForest(warm_start=True).fit(train)
