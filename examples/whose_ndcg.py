@@ -1,6 +1,6 @@
 """The same ranking of MQ2008 under every tool's rules: the README's table.
 
-    POMONA_DATA=/your/data python examples/whose_ndcg.py
+POMONA_DATA=/your/data python examples/whose_ndcg.py
 """
 
 import numpy as np

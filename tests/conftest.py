@@ -1,4 +1,4 @@
-"""What the tests share: where other tools' numbers are, and a private cache."""
+"""What the tests share: how hypothesis runs, and where other tools' numbers are."""
 
 import os
 from pathlib import Path

@@ -150,4 +150,9 @@ def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest
     starts = range(0, n_items, step)
     pool = _workers(count)
     jobs = [pool.submit(run, first, min(first + step, n_items), *arguments) for first in starts]
-    return [job.result() for job in jobs]
+    try:
+        return [job.result() for job in jobs]
+    except BaseException:  # an error, or Ctrl-C: what has not begun need not
+        for job in jobs:
+            job.cancel()
+        raise

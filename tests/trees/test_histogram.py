@@ -93,6 +93,11 @@ def test_numbers_that_are_not_finite_are_refused(bad):
         packed_of([1, bad], [1, 1])
 
 
+def test_negative_hessians_are_refused():
+    with pytest.raises(InputError, match=r"hessian -1\.0"):
+        packed_of([1, 1], [1, -1])
+
+
 def test_histograms_are_sums_by_code_and_siblings_are_differences():
     random = np.random.default_rng(0)
     n, n_features = 1500, 41

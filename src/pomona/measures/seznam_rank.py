@@ -2,8 +2,8 @@
 
 *Reconstructed*: Seznam.cz never published the weights. w(1..4) and v reproduce all 24 values of the
 thesis' Table 3.2; that a list of 4s is worth 1.17 makes the weights sum to 1. Rows π_4, π_5 and π_7 of
-Table 3.5 fix w(17..20) = 0.004 and, with w(20) = 0.001, w(5..7) = 0.046 in sum; the shape of the rest is our choice.
-Lists without any top grade (π_2, π_6, π_8) do not fit: the thesis says that the score depends on
+Table 3.5 fix w(17..20) = 0.004 and, with w(20) = 0.001, w(5..7) = 0.046 in sum; the shape of the rest is our
+choice. Lists without any top grade (π_2, π_6, π_8) do not fit: the thesis says that the score depends on
 whether one is present, not how, and no such rule is applied here.
 """
 
@@ -73,7 +73,8 @@ class SeznamRank(PositionMeasure):
             np.minimum(sums, 1.0, out=sums)
             return sums
         excess = [self._expected_excess(lists, q) for q in range(lists.n_queries)]
-        return sums - np.array(excess)
+        sums -= np.array(excess)
+        return sums
 
     def _expected_excess(self, lists: RankedLists, query: int) -> float:
         """The mean over orders of ties of max(0, sum − 1): branch on the grade of each rank, and stop as soon

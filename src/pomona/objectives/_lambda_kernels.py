@@ -17,6 +17,8 @@ from pomona.objectives._lambda_terms import clip_rule, head_terms, read_past
 from pomona.objectives._rank_kernel import rank_all, rank_head
 
 _LANES = 16
+# Typed integers: numba takes a plain 0 for a type of its own, and compiles whatever is called with it again.
+_ALL, _BELOW, _TOP = np.int64(0), np.int64(1), np.int64(0)
 _REACH = np.float32(40)
 _NOT_LOWER = np.float32(-126)
 _LOG2_E = np.float32(1.4426950408889634)
@@ -57,11 +59,11 @@ def _push_pair(delta, e, spread):
 
 
 @kernel(fastmath=True)
-def _push_rows(first, last, near, slope, excess, room, own, share, other, head, n_ranked, others):
-    """Push ranks [first, last) against `others`; returns the sum of all sizes of pushes.
+def _push_rows(first, last, near, slope, excess, room, own, share, other, head, others, n_others, below):
+    """Push ranks [first, last) against `n_others` others; returns the sum of all sizes of pushes.
 
-    own, share, other (…,) the terms of Δ · head, others (6, …) see `_lay_out`; they may be the same, and then
-    only the `n_ranked` ranks below are pushed against, else all (as many as `other` has).
+    own, share, other (…,) terms of Δ · head, others (6, …) see `_lay_out` · below : 1 if the others are the
+    head again, of which only the ranks below are pushed against, else 0.
     """
     pushed = 0.0
     for a in range(first, last, 2):
@@ -72,9 +74,8 @@ def _push_rows(first, last, near, slope, excess, room, own, share, other, head, 
         a_share, b_share = share[a], share[b]
         if b == a:
             b_own = b_share = 0.0
-        begin, end = 0, other.size
-        if n_ranked > 0:
-            begin, end = a + 1, a + 1 + _padded(n_ranked - a - 1)
+        begin = below * (a + 1)
+        end = begin + _padded(n_others - begin)
         lambdas, hessians, score = others[0, begin:end], others[1, begin:end], others[2, begin:end]
         power, value, unranked = others[3, begin:end], others[4, begin:end], others[5, begin:end]
         theirs = other[begin:end]
@@ -158,13 +159,13 @@ def _lay_out(scores, value, keys, rows, sigma, rest, head):
 def _push_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms):
     """All pairs with at least one of the first `n_rows` ranks; returns the sum of all sizes of pushes.
 
-    rest, head : as laid out, lambdas and hessians are added to · terms (4, …), coefficient (…,) : work space.
+    rest, head : as laid out, lambdas and hessians are added to · terms (5, …) : work space, the last row 0.
     """
     own, share, other, skipping, nothing = terms[0], terms[1], terms[2], terms[3], terms[4]
     score, value, span = head[2], head[4, :m], _padded(n)
     rest_other = head_terms(family, value, weight, own[:m], share[:m], other[:m])
     excess, room = clip_rule(value, weight, ceiling)
-    pushed, a = 0.0, np.int64(0)  # numba types a plain 0 apart, and would compile all below twice
+    pushed, a = 0.0, _TOP
     while a < n_rows:
         # As many rows as one base serves: further below, exponentials are lost in single precision.
         base, end, now, rest_now = score[a], a + 1, other, rest_other
@@ -177,12 +178,12 @@ def _push_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, 
             while end < n_rows and share[end] != 0 and score[end] >= base - _REACH:
                 end += 1
         _exponentials(score[a : m + _LANES], base, head[3, a : m + _LANES])
-        pushed += _push_rows(a, end, near, slope, excess, room, own, share, now, head, m, head)
+        pushed += _push_rows(a, end, near, slope, excess, room, own, share, now, head, head, m, _BELOW)
         if m < n:
             for r in range(a, end):
                 own[r], share[r] = own[r] - share[r] * rest_now, 0.0
             _exponentials(rest[2, :span], base, rest[3, :span])
-            pushed += _push_rows(a, end, near, slope, excess, room, own, share, nothing[:span], head, 0, rest)
+            pushed += _push_rows(a, end, near, slope, excess, room, own, share, nothing, head, rest, n, _ALL)
         a = end
     return pushed
 

@@ -38,15 +38,17 @@ _PIECE = 1 << 16  # floats are added in pieces of fixed size, so that sums do no
 
 @kernel
 def _float_sums(first, last, rows, gradient, hessian, out):
-    """out (n_pieces, 3): sums of positive and of negative gradients and of hessians."""
+    """out (n_pieces, 4): sums of positive and negative gradients and of hessians, and the lowest hessian."""
     for piece in range(first, last):
-        positive, negative, hessians = 0.0, 0.0, 0.0
+        positive, negative, hessians, lowest = 0.0, 0.0, 0.0, np.inf
         for k in range(piece * _PIECE, min((piece + 1) * _PIECE, rows.size)):
             g = np.float64(gradient[rows[k]])
             positive += max(g, 0.0)
             negative += min(g, 0.0)
-            hessians += np.float64(hessian[rows[k]])
-        out[piece, 0], out[piece, 1], out[piece, 2] = positive, -negative, hessians
+            h = np.float64(hessian[rows[k]])
+            hessians += h
+            lowest = min(lowest, h)
+        out[piece, 0], out[piece, 1], out[piece, 2], out[piece, 3] = positive, -negative, hessians, lowest
 
 
 @kernel
@@ -156,11 +158,13 @@ def pack(
     """Fill `out[row]` with the packed integer of every row of `rows`, and say how to read it."""
     n = len(rows)
     n_pieces = -(-n // _PIECE)
-    pieces = np.empty((n_pieces, 3))
+    pieces = np.empty((n_pieces, 4))
     over_chunks(_float_sums, n_pieces, rows, gradient, hessian, pieces)
-    positive, negative, hessians = pieces.sum(axis=0).tolist()
+    positive, negative, hessians, _ = pieces.sum(axis=0).tolist()
     if not math.isfinite(positive + negative + hessians):
         raise InputError("found a gradient or hessian that is NaN or infinite, expected finite numbers")
+    if pieces[:, 3].min() < 0:
+        raise InputError(f"found the hessian {pieces[:, 3].min()}, expected none below 0")
     count_bits = n.bit_length()
     hessian_bits = (64 - count_bits) // 2 - 1
     limits = (2 ** (63 - count_bits - hessian_bits) - 1, 2**hessian_bits - 1)

@@ -183,14 +183,18 @@ class ForestRanker(Ranker):
     def importance(self, kind: str = "gain") -> NDArray[np.float64]:
         """How much each feature serves the trees: its summed split `gain`, or how often it is `split` on."""
         self._check_fitted()
-        return np.sum([forest.importance(kind) for forest in self.models_], axis=0)
+        total = np.zeros(self.n_features_in_)
+        for forest in self.models_:
+            total += forest.importance(kind)
+        return total
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each feature's share of the total split gain."""
         gains = self.importance("gain")
-        total = gains.sum()
-        return gains / total if total > 0 else gains
+        if gains.any():
+            gains /= gains.sum()
+        return gains
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         bases = [forest.base for forest in self.models_]
