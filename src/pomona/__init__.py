@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
+    from pomona.rankers.base import load_model as load_model
+    from pomona.rankers.forests.lambdamart import LambdaMART as LambdaMART
+    from pomona.rankers.forests.mart import MART as MART
+    from pomona.rankers.forests.mcrank import McRank as McRank
+    from pomona.rankers.forests.random_forest import RandomForest as RandomForest
+    from pomona.rankers.forests.rc_rank import RCRank as RCRank
 
 __version__ = "0.1.0"
 
@@ -31,6 +37,7 @@ _HOMES = {
     "PomonaError": "pomona.errors",
     "evaluate": "pomona.measures.judge",
     "load": "pomona.data.catalog",
+    "load_model": "pomona.rankers.base",
     "measure": "pomona.measures.parse",
     "read_letor": "pomona.data.letor",
     "simulate": "pomona.data.simulate",
@@ -41,12 +48,20 @@ __all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    home = _HOMES.get(name) or _ranker_homes().get(name)
+    if home is None:
         raise AttributeError(f"module 'pomona' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_ranker_homes()])
+
+
+def _ranker_homes() -> dict[str, str]:
+    """Every ranker by its class name: a file dropped into `rankers` is part of the front door."""
+    from pomona._registry import entries
+
+    return {entry.class_name: entry.module for entry in entries("rankers").values()}

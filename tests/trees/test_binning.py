@@ -104,13 +104,21 @@ def test_code_and_threshold_say_the_same(X, max_bins):
 
 
 def test_blocks_and_columns_agree():
-    X = np.random.default_rng(0).normal(size=(301, 45)).astype(np.float32)
+    X = np.random.default_rng(0).normal(size=(301, 107)).astype(np.float32)
     codes = Bins.of(X).codes(X)
-    assert [block.shape for block in codes.blocks] == [(301, 32), (301, 16)]
+    # 43 features more than one block: six words, in rows of eight.
+    assert [block.shape for block in codes.blocks] == [(301, 64), (301, 64)]
+    assert codes.block_table["n_words"].tolist() == [8, 6]
     together = np.concatenate(codes.blocks, axis=1)
-    assert np.array_equal(together[:, :45].T, codes.columns)
-    assert not together[:, 45:].any()
-    assert (codes.n_docs, codes.n_features) == (301, 45)
+    assert np.array_equal(together[:, :107].T, codes.columns)
+    assert not together[:, 107:].any()
+    assert (codes.n_docs, codes.n_features) == (301, 107)
+
+
+def test_rows_lie_in_one_cache_line():
+    codes = Codes.room(33, 64 + 8)
+    assert [block.ctypes.data % 64 for block in codes.blocks] == [0, 0]
+    assert [block.shape[1] for block in codes.blocks] == [64, 8]
 
 
 def test_threads_and_repetition_change_nothing(monkeypatch):

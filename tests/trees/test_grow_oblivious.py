@@ -114,7 +114,7 @@ def test_threads_change_nothing(monkeypatch, bagged):
     monkeypatch.setattr(grower, "THREADED_WORK", 20_000)
     monkeypatch.setattr(grower, "_TASK_WORK", 5_000)
     random = np.random.default_rng(4)
-    X, _, _ = documents(3000, 40, seed=4)
+    X, _, _ = documents(3000, 70, seed=4)
     gradient, hessian = random.normal(size=3000).astype(np.float32), random.random(3000).astype(np.float32)
     rows = np.sort(random.choice(3000, 2000, replace=False)).astype(np.int32) if bagged else None
     found = []

@@ -100,12 +100,12 @@ def test_negative_hessians_are_refused():
 
 def test_histograms_are_sums_by_code_and_siblings_are_differences():
     random = np.random.default_rng(0)
-    n, n_features = 1500, 41
+    n, n_features = 1500, 64 + 41
     codes = Codes.room(n, n_features)
     for b, block in enumerate(codes.blocks):
-        width = min(32, n_features - 32 * b)
+        width = min(64, n_features - 64 * b)
         block[:, :width] = random.integers(0, 250, (n, width))
-        codes.columns[32 * b : 32 * b + width] = block[:, :width].T
+        codes.columns[64 * b : 64 * b + width] = block[:, :width].T
     bin_start = np.arange(n_features + 1, dtype=np.int64) * 250
     values = random.integers(-(2**40), 2**40, n)
 
