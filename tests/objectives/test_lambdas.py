@@ -287,6 +287,11 @@ def test_scores_of_other_kinds_and_read_only():
     assert objective.n_outputs == 1
 
 
+def test_no_documents():
+    assert LambdaObjective("ndcg", [], [0, 0]).n_usable_queries == 0
+    made(LambdaObjective("ndcg@3", [], [0]), [])
+
+
 def test_what_is_refused():
     with pytest.raises(InputError, match="sigma must be above 0"):
         LambdaObjective("ndcg", [1, 0], [0, 2], sigma=0)

@@ -92,6 +92,7 @@ class AveragePrecision(Measure):
 
     name: ClassVar[str] = "ap"
     aliases: ClassVar[tuple[str, ...]] = ("map", "map_cut", "average_precision")
+    is_discounted: ClassVar[bool] = True
     relevant: Relevant = 1.0
     empty: float = 0.0
     divisor: str = "all"

@@ -52,6 +52,9 @@ class Measure:
     `k` is special: None means that the tool ignores a cut-off, a number is its cut-off when none is given.
     """
 
+    is_discounted: ClassVar[bool] = False
+    """Whether deeper ranks count less and less, so that without a cut-off it asks for the same, only deeper."""
+
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     """Other libraries' parameter names: theirs → (ours, {their value: our value})."""
 

@@ -30,6 +30,7 @@ class DCG(PositionMeasure):
     """
 
     name: ClassVar[str] = "dcg"
+    is_discounted: ClassVar[bool] = True
     gain: Gain = "exp2"
     discount: str = "log2"
 

@@ -37,6 +37,7 @@ class NDCG(PositionMeasure):
 
     name: ClassVar[str] = "ndcg"
     aliases: ClassVar[tuple[str, ...]] = ("ndcg_cut",)
+    is_discounted: ClassVar[bool] = True
     gain: Gain = "exp2"
     discount: str = "log2"
     empty: float = 0.0

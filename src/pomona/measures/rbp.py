@@ -30,6 +30,7 @@ class RBP(PositionMeasure):
     """
 
     name: ClassVar[str] = "rbp"
+    is_discounted: ClassVar[bool] = True
     p: float = 0.8
     relevant: Relevant = 1.0
     max_grade: float | None = None

@@ -101,10 +101,13 @@ class LambdaObjective:
     labels, query_ptr : documents grouped by query.
     sigma : steepness of the sigmoid.
     truncation : only pairs with at least one document among the first so many ranks; None for all that count.
-    normalize : as LightGBM: Δ is divided by 0.01 + |s_i − s_j| unless all of its scores are equal, and
-        the query's gradients are multiplied by log2(1 + S) / S, S the sum of 2 λ_ij over its pairs.
+    normalize : as LightGBM: Δ is divided by 0.01 + |s_i − s_j| unless a query's scores are all equal, and its
+        gradients are multiplied by log2(1 + S) / S, S the sum of 2 λ_ij over its pairs.
     weights : one a query, multiplies its gradients and hessians.
     seed : of the random order that breaks ties.
+
+    The last ranking is remembered, to rank faster; it changes no result, but `gradients` of one objective
+    must not run twice at the same time.
 
     >>> objective = LambdaObjective("ndcg", [2, 1, 0], [0, 3], normalize=False)
     >>> gradient, hessian = np.empty(3, np.float32), np.empty(3, np.float32)

@@ -12,7 +12,7 @@ only ever chooses splits, and the number of threads changes nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,10 +58,11 @@ NODE = np.dtype(
 )
 """A divided node; children as in `Forest`: inner nodes, or leaves as ~leaf."""
 
-THREADED_WORK = 1 << 20
+THREADED_WORK = 1 << 21
 """Histogram updates (about 0.5 ns each) from which a node is worth waking other threads."""
 
-_TASK_WORK = 1 << 19
+_TASK_WORK = 1 << 19  # the fewest updates of a task, and rows to be sorted: handing it over costs 0.05 ms
+_SORTED_ROWS = 1 << 16
 _PIECE = 1 << 13  # floats are added in pieces of fixed size, so that sums do not depend on threads
 
 
@@ -112,27 +113,20 @@ def place(first, last, cuts, n_left, begin, spare, packed, rows, ordered):
 
 
 @kernel
-def learn(
-    first, last, ready, words, blocks, bin_start, rows, ordered, begin, end, child, sibling, scratch, out
-):
-    """The histogram of rows[begin:end] into out[child], for blocks first..last; out[sibling] loses it.
-
-    If `ready`, `scratch` (any, n_blocks, SCRATCH) has the sums already.
-    """
-    for b in range(first, last):
-        if not ready:
-            accumulate(words, blocks[b], rows, ordered, begin, end, scratch[0, b])
-        settle(b, blocks[b], bin_start, scratch, out[child], out[sibling])
+def accumulate_ranges(first, last, words, blocks, rows, ordered, begin, end, out):
+    """The sums of parts first..last of rows[begin:end], cut into as many as out (n_parts, n_blocks, SCRATCH) has."""
+    n_parts, size = out.shape[0], end - begin
+    for part in range(first, last):
+        low, high = begin + size * part // n_parts, begin + size * (part + 1) // n_parts
+        for b in range(blocks.size):
+            accumulate(words, blocks[b], rows, ordered, low, high, out[part, b])
 
 
 @kernel
-def _accumulate_ranges(first, last, words, blocks, rows, ordered, begin, end, out):
-    """One task for each range of rows and block: out (n_ranges, n_blocks, SCRATCH)."""
-    n_ranges, size = out.shape[0], end - begin
-    for task in range(first, last):
-        r, b = task // blocks.size, task % blocks.size
-        low, high = begin + size * r // n_ranges, begin + size * (r + 1) // n_ranges
-        accumulate(words, blocks[b], rows, ordered, low, high, out[r, b])
+def settle_blocks(blocks, bin_start, scratch, child, sibling, histograms):
+    """The sums in `scratch` become histogram `child`, and are taken from histogram `sibling`."""
+    for b in range(blocks.size):
+        settle(b, blocks[b], bin_start, scratch, histograms[child], histograms[sibling])
 
 
 @kernel
@@ -169,6 +163,23 @@ def open_children(leaves, leaf, new, n_left, features, terms, nodes):
             left["high"], right["low"] = between, between
         else:
             left["low"], right["high"] = between, between
+    return small, large
+
+
+@kernel
+def divide(
+    leaves, leaf, new, features, terms, columns, words, blocks, packed, rows, ordered, spare, nodes, scratch
+):
+    """Divide a leaf in one thread, and add up its smaller child in scratch[0]; returns that and the larger."""
+    n_left, cuts = np.empty(1, np.int64), np.zeros(2, np.int64)
+    at = leaves[leaf]
+    begin, cuts[1] = at["begin"], at["end"] - at["begin"]
+    nan_code = features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
+    n_left[0] = sort_range(0, cuts[1], begin, columns[at["feature"]], at["bin"], nan_code, rows, spare)
+    place(0, 1, cuts, n_left, begin, spare, packed, rows, ordered)
+    small, large = open_children(leaves, leaf, new, n_left[0], features, terms, nodes)
+    begin, end = leaves[small]["begin"], leaves[small]["end"]
+    accumulate_ranges(0, 1, words, blocks, rows, ordered, begin, end, scratch)
     return small, large
 
 
@@ -330,51 +341,45 @@ class Bench:
         root["low"], root["high"] = -np.inf, np.inf
         if self.is_bag:
             np.take(self.packed, chosen, out=self.ordered[:n])
-        self.learn(0, n, 0, len(self.histograms) - 1, self.ordered if self.is_bag else self.packed)
+        scratch = self.accumulate(0, n, self.ordered if self.is_bag else self.packed)
+        nobody = len(self.histograms) - 1
+        settle_blocks(self.codes.block_table, self.bin_start, scratch, 0, nobody, self.histograms)
 
     @property
     def most_small(self) -> int:
         """The most rows that a node may have and still be left to one thread."""
         return THREADED_WORK // self.width if n_threads() > 1 else self.n_rows
 
-    def learn(self, begin: int, end: int, child: int, sibling: int, ordered: NDArray[np.int64]) -> None:
-        """The histogram of rows[begin:end] into slot `child`, taken from slot `sibling`."""
-        self.over_blocks(begin, end, learn, child, sibling, ordered)
-
-    def over_blocks(
-        self, begin: int, end: int, run: Any, child: int, sibling: int, ordered: NDArray[np.int64], *more: Any
-    ) -> None:
-        """Call `run`, which is `learn` or takes `more` arguments, on all blocks, in threads if that pays."""
-        blocks = self.codes.block_table
-        n_blocks = len(blocks)
-        work = (self.codes.words, blocks)
+    def accumulate(self, begin: int, end: int, ordered: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The sums of rows[begin:end], in as many parts as threads are worth it."""
+        n_parts = max(1, min(n_threads(), (end - begin) * self.width // _TASK_WORK))
+        if n_parts > len(self.scratch):
+            self.scratch = np.zeros((n_parts, len(self.codes.block_table), SCRATCH), np.int64)
+        scratch = self.scratch[:n_parts]
         rows = (self.rows, ordered, begin, end)
-        n_tasks = min(2 * n_threads(), (end - begin) * self.width // _TASK_WORK) if n_threads() > 1 else 1
-        n_ranges = max(1, -(-n_tasks // n_blocks))
-        if n_ranges > len(self.scratch):
-            self.scratch = np.zeros((n_ranges, n_blocks, SCRATCH), np.int64)
-        scratch = self.scratch[:n_ranges]
-        # With fewer blocks than threads want, ranges of rows are shared out first, then put together.
-        ready = n_ranges > 1
-        if ready:
-            over_chunks(_accumulate_ranges, n_ranges * n_blocks, *work, *rows, scratch)
-        smallest = 1 if n_tasks > 1 else n_blocks
-        tables = (*work, self.bin_start, *rows, child, sibling, scratch, self.histograms)
-        over_chunks(run, n_blocks, ready, *tables, *more, smallest=smallest)
+        over_chunks(accumulate_ranges, n_parts, self.codes.words, self.codes.block_table, *rows, scratch)
+        return scratch
 
-    def sort_rows(self, leaf: int) -> int:
-        """Divide the rows of a large leaf in threads; returns how many go left."""
+    def divide_large(self, leaf: int, new: int) -> tuple[int, int, NDArray[np.int64]]:
+        """As `divide`, with rows shared by threads; returns the smaller and larger child and the former's sums."""
+        n_left = self._sort_rows(leaf)
+        leaves = self.leaves
+        small, large = open_children(leaves, leaf, new, n_left, self.features, self.terms, self.nodes)
+        begin, end = int(leaves["begin"][small]), int(leaves["end"][small])
+        return small, large, self.accumulate(begin, end, self.ordered)
+
+    def _sort_rows(self, leaf: int) -> int:
         at = self.leaves[leaf]
-        begin = int(at["begin"])
+        begin, size = int(at["begin"]), int(at["end"]) - int(at["begin"])
         nan_code = int(self.features[at["feature"]]["n_bins"]) - 1 if at["nan_left"] else 256
-        cuts = np.linspace(0, int(at["end"]) - begin, n_threads() + 1).astype(np.int64)
+        n_ranges = max(1, min(n_threads(), size // _SORTED_ROWS))
+        cuts = np.linspace(0, size, n_ranges + 1).astype(np.int64)
         codes = self.codes.columns[at["feature"]]
         shared = (begin, codes, int(at["bin"]), nan_code, self.rows, self.spare)
 
         def sort(first: int, last: int) -> list[int]:
             return [sort_range(int(cuts[r]), int(cuts[r + 1]), *shared) for r in range(first, last)]
 
-        n_ranges = len(cuts) - 1
         n_left = np.array([n for part in over_chunks(sort, n_ranges) for n in part], np.int64)
         over_chunks(place, n_ranges, cuts, n_left, begin, self.spare, self.packed, self.rows, self.ordered)
         return int(n_left.sum())
@@ -397,7 +402,8 @@ class Bench:
         leaf_of_row = np.full(self.codes.n_docs, -1, np.int32)
         sums = np.empty((len(pieces), 2))
         tables = (np.array(pieces, np.int64), self.rows, self.gradient, self.hessian, sums, leaf_of_row)
-        over_chunks(_value_pieces, len(pieces), *tables, smallest=1 if self.n_rows > 1 << 16 else len(pieces))
+        n_tasks = max(1, min(n_threads(), self.n_rows // _SORTED_ROWS))
+        over_chunks(_value_pieces, len(pieces), *tables, smallest=-(-len(pieces) // n_tasks))
         totals: Values = np.add.reduceat(sums, first_piece)
         return totals, leaf_of_row
 

@@ -191,13 +191,13 @@ def _gains(sums, added, total, monotone, low, high, terms, out):
 
 
 @kernel
-def search(first, last, features, bin_start, bins, total, low, high, terms, out):
-    """The best split of a node with histogram `bins`, on features first..last, into the CANDIDATE `out`."""
+def search(features, bin_start, bins, total, low, high, terms, out):
+    """The best split of a node with histogram `bins`, into `out`, which has the fields of a CANDIDATE."""
     sums, gains = np.empty(257, np.int64), np.empty(257)
     out["gain"] = 0.0
     low, high = low / terms["value_unit"], high / terms["value_unit"]
     best = least_gain(total, low, high, terms)
-    for f in range(first, last):
+    for f in range(features.size):
         feature = features[f]
         if not feature["allowed"]:
             continue
