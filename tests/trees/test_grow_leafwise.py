@@ -117,9 +117,10 @@ def test_lightgbm_grows_the_same_tree():
 
 @pytest.mark.parametrize("bagged", [False, True])
 def test_threads_change_nothing(monkeypatch, bagged):
-    # Every node is large enough for threads, and so few features that rows are shared out as well.
+    # Large enough for threads, whatever their size.
     monkeypatch.setattr(grower, "THREADED_WORK", 2000)
     monkeypatch.setattr(grower, "_TASK_WORK", 500)
+    monkeypatch.setattr(grower, "_SORTED_ROWS", 100)
     random = np.random.default_rng(4)
     X, _, _ = documents(3000, 70, seed=4)
     gradient, hessian = random.normal(size=3000).astype(np.float32), random.random(3000).astype(np.float32)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.trees import grower
+from pomona.trees import grow_oblivious, grower
 from pomona.trees.binning import Bins
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
@@ -113,6 +113,8 @@ def test_growth_stops_where_nothing_gains():
 def test_threads_change_nothing(monkeypatch, bagged):
     monkeypatch.setattr(grower, "THREADED_WORK", 20_000)
     monkeypatch.setattr(grower, "_TASK_WORK", 5_000)
+    monkeypatch.setattr(grower, "_SORTED_ROWS", 100)
+    monkeypatch.setattr(grow_oblivious, "_TASK_BINS", 100)
     random = np.random.default_rng(4)
     X, _, _ = documents(3000, 70, seed=4)
     gradient, hessian = random.normal(size=3000).astype(np.float32), random.random(3000).astype(np.float32)

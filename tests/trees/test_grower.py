@@ -58,12 +58,16 @@ def test_rows_are_divided_in_order():
     rows = np.array([7, 6, 5, 4, 3, 2, 1, 0], np.int32)
     spare, ordered = np.empty((2, 8), np.int32), np.zeros(8, np.int64)
     # Two ranges of rows 1..7, as two threads would; 9 is NaN and goes left.
-    cuts = np.array([0, 4, 7])
-    n_left = np.array([sort_range(a, b, 1, codes, 2, 9, rows, spare) for a, b in ((0, 4), (4, 7))])
+    ranges = (1, 5), (5, 8)
+    n_left = np.array([sort_range(a, b, codes, 2, 9, rows, spare[0], spare[1]) for a, b in ranges])
     assert n_left.tolist() == [3, 2]
-    place(0, 2, cuts, n_left, 1, spare, np.arange(8) * 10, rows, ordered)
+    place(0, 2, np.array([1, 5, 8]), n_left, spare, np.arange(8) * 10, rows, ordered)
     assert rows.tolist() == [7, 6, 4, 3, 2, 1, 5, 0]
     assert ordered.tolist() == [0, 0, 0, 0, 0, 0, 50, 0]  # of the smaller side only
+    rows[:] = [7, 6, 5, 4, 3, 2, 1, 0]
+    n_left = np.array([sort_range(1, 8, codes, 2, 9, rows, rows, spare[1])])
+    place(0, 1, np.array([1, 8]), n_left, spare, np.arange(8) * 10, rows, ordered)
+    assert rows.tolist() == [7, 6, 4, 3, 2, 1, 5, 0]
 
 
 def test_leaf_sums_are_exact_and_the_same_for_any_threads(monkeypatch):

@@ -45,12 +45,11 @@ def feature_table(n_bins, has_nan, monotone=None):
 
 def best_split(codes, n_bins, has_nan, gradient, hessian, rules, bounds=(-np.inf, np.inf)):
     table, bin_start = feature_table(n_bins, has_nan, rules.monotone or None)
-    rows, out = np.arange(len(codes)), np.zeros(1, CANDIDATE)
+    rows, out = np.arange(len(codes)), np.zeros(1, np.dtype(CANDIDATE, align=True))
     bins = histogram(codes, n_bins, gradient, hessian, rows)
     total = packed(gradient, hessian).sum()
-    search(
-        0, len(table), table, bin_start, bins, total, *bounds, terms(rules, np.isfinite(bounds[0])), out[0]
-    )
+    limits = terms(rules, bounded=np.isfinite(bounds[0]))
+    search(table, bin_start, bins, total, *bounds, limits, out[0])
     return out[0]
 
 
@@ -146,18 +145,17 @@ def test_the_shared_split_is_the_best_sum(seed, n_cells):
     rules, cell_of = Rules(min_docs=3, l2=1.0), random.integers(0, n_cells, n)
     parts = [np.flatnonzero(cell_of == c) for c in range(n_cells)]
     table, bin_start = feature_table(n_bins, has_nan)
-    out = np.zeros(1, CANDIDATE)
     histograms = np.stack([histogram(codes, n_bins, gradient, hessian, rows) for rows in parts])
     totals = np.array([packed(gradient, hessian)[rows].sum() for rows in parts])
     free = np.full(n_cells, np.inf)
     slots = np.arange(n_cells)
-    search_shared(0, 2, table, bin_start, histograms, slots, totals, -free, free, terms(rules), out[0])
+    cells = (slots, totals, -free, free)
+    gain, split = search_shared(0, 2, table, bin_start, histograms, *cells, terms(rules))
     data = Data(codes, n_bins, has_nan, gradient, hessian, rules)
     sums = {split: sum(data.gain(Cell(rows), *split) or 0.0 for rows in parts) for split in data.candidates()}
-    assert out[0]["gain"] == pytest.approx(max(0.0, *sums.values()), rel=1e-9)
-    if out[0]["gain"] > 0:
-        chosen = (out[0]["feature"], out[0]["bin"], out[0]["nan_left"])
-        assert sums[chosen] == pytest.approx(out[0]["gain"], rel=1e-9)
+    assert gain == pytest.approx(max(0.0, *sums.values()), rel=1e-9)
+    if gain > 0:
+        assert sums[split] == pytest.approx(gain, rel=1e-9)
 
 
 def test_gain_of_one_split_and_its_middle():

@@ -61,14 +61,16 @@ def _grow_while_small(
             return n_leaves, -1
         if leaves[leaf]["end"] - leaves[leaf]["begin"] > most_rows:
             return n_leaves, leaf
+        is_last = n_leaves + 1 == most_leaves
         small, large = divide(
-            leaves, leaf, n_leaves, features, terms, columns, words, blocks, packed, rows, ordered, spare,
-            nodes, scratch,
+            leaves, leaf, n_leaves, is_last, features, terms, columns, words, blocks, packed, rows, ordered,
+            spare, nodes, scratch,
         )  # fmt: skip
         n_leaves += 1
-        _settle_and_search(
-            leaves, small, large, max_depth, blocks, features, bin_start, scratch, histograms, terms
-        )
+        if not is_last:
+            _settle_and_search(
+                leaves, small, large, max_depth, blocks, features, bin_start, scratch, histograms, terms
+            )
     return n_leaves, -1
 
 
@@ -129,6 +131,9 @@ class LeafwiseGrower:
 
     def _divide_large(self, leaf: int, new: int) -> None:
         bench = self._bench
-        small, large, scratch = bench.divide_large(leaf, new)
+        is_last = new + 1 == bench.rules.n_leaves
+        small, large, scratch = bench.divide_large(leaf, new, is_last=is_last)
+        if is_last:
+            return
         tables = (bench.codes.block_table, bench.features, bench.bin_start, scratch, bench.histograms)
         _settle_and_search(bench.leaves, small, large, self._max_depth, *tables, bench.terms)

@@ -21,81 +21,57 @@ from pomona._jit import kernel, n_threads, over_chunks
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins, Codes
-from pomona.trees.grower import (
-    Bench,
-    GrownTree,
-    GrowthRules,
-    learn,
-    newton_steps,
-    open_children,
-    place,
-    sort_range,
-)
+from pomona.trees.grower import Bench, GrownTree, GrowthRules, divide, newton_steps, settle_blocks
 from pomona.trees.histogram import SCRATCH
-from pomona.trees.split import CANDIDATE, gain_of, search_shared
+from pomona.trees.split import gain_of, search_shared
 
 DEFAULT_DEPTH = 6
 MOST_DEPTH = 12
 
+_TASK_BINS = 1 << 17  # the fewest bins of a task in the search (about 1 ns each)
+
 
 @kernel
-def _search_level(first, last, n_cells, leaves, blocks, features, bin_start, histograms, terms, out):
-    """The best shared split in every block first..last: out (n_blocks,) CANDIDATE."""
+def _search_level(first, last, n_cells, leaves, features, bin_start, histograms, terms):
+    """The best split that all cells share, on features first..last."""
     totals, lows, highs = np.empty(n_cells, np.int64), np.empty(n_cells), np.empty(n_cells)
     slots = np.empty(n_cells, np.int64)
     for c in range(n_cells):
         totals[c], slots[c] = leaves[c]["total"], leaves[c]["slot"]
         lows[c], highs[c] = leaves[c]["low"], leaves[c]["high"]
-    for b in range(first, last):
-        begin, end = blocks[b]["first_feature"], blocks[b]["last_feature"]
-        cells = (totals, lows, highs)
-        search_shared(begin, end, features, bin_start, histograms, slots, *cells, terms[0], out[b])
+    return search_shared(first, last, features, bin_start, histograms, slots, totals, lows, highs, terms[0])
 
 
 @kernel
-def _take_split(n_cells, candidates, features, bin_start, histograms, terms, leaves):
-    """Give the best of all blocks' splits to every cell, with its own gain; returns whether there is one."""
-    best = candidates[0]
-    for b in range(1, candidates.size):
-        if candidates[b]["gain"] > best["gain"]:
-            best = candidates[b]
-    if not best["gain"] > 0:
-        return False
-    f = best["feature"]
+def _give_split(n_cells, feature, bin_, nan_left, features, bin_start, histograms, terms, leaves):
+    """Make one split the best of every cell, with the cell's own gain and sum on the left."""
+    monotone = features[feature]["monotone"]
     for c in range(n_cells):
         leaf = leaves[c]
-        own = histograms[leaf["slot"], bin_start[f] : bin_start[f + 1]]
-        left_total = np.sum(own[: best["bin"] + 1])
-        if best["nan_left"]:
+        own = histograms[leaf["slot"], bin_start[feature] : bin_start[feature + 1]]
+        left_total = np.sum(own[: bin_ + 1])
+        if nan_left:
             left_total += own[own.size - 1]
-        leaf["feature"], leaf["bin"], leaf["nan_left"] = f, best["bin"], best["nan_left"]
+        leaf["feature"], leaf["bin"], leaf["nan_left"] = feature, bin_, nan_left
         leaf["left_total"] = left_total
-        monotone, low, high = features[f]["monotone"], leaf["low"], leaf["high"]
-        leaf["gain"] = gain_of(left_total, leaf["total"], monotone, low, high, terms[0])
-    return True
+        leaf["gain"] = gain_of(left_total, leaf["total"], monotone, leaf["low"], leaf["high"], terms[0])
 
 
 @kernel
 def _divide_cells(
-    first, last, cells, n_cells, with_histograms, columns, words, blocks, features, bin_start, terms,
-    packed, rows, ordered, spare, histograms, leaves, nodes,
+    first, last, cells, n_cells, is_last, columns, words, blocks, features, bin_start, terms, packed, rows,
+    ordered, spare, histograms, leaves, nodes,
 ):  # fmt: skip
     """Divide cells[first:last] of a level of `n_cells`, one after the other."""
     scratch = np.zeros((1, blocks.size, SCRATCH), np.int64)
-    n_left, cuts = np.empty(1, np.int64), np.zeros(2, np.int64)
     for c in cells[first:last]:
-        at = leaves[c]
-        begin, size = at["begin"], at["end"] - at["begin"]
-        nan_code = features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
-        n_left[0] = sort_range(0, size, begin, columns[at["feature"]], at["bin"], nan_code, rows, spare)
-        cuts[1] = size
-        place(0, 1, cuts, n_left, begin, spare, packed, rows, ordered)
-        small, large = open_children(leaves, c, c + n_cells, n_left[0], features, terms, nodes)
-        if with_histograms:
-            learn(
-                0, blocks.size, False, words, blocks, bin_start, rows, ordered, leaves[small]["begin"],
-                leaves[small]["end"], leaves[small]["slot"], leaves[large]["slot"], scratch, histograms,
-            )  # fmt: skip
+        small, large = divide(
+            leaves, c, c + n_cells, is_last, features, terms, columns, words, blocks, packed, rows, ordered,
+            spare, nodes, scratch,
+        )  # fmt: skip
+        if not is_last:
+            slots = leaves[small]["slot"], leaves[large]["slot"]
+            settle_blocks(blocks, bin_start, scratch, slots[0], slots[1], histograms)
 
 
 class ObliviousGrower:
@@ -118,7 +94,6 @@ class ObliviousGrower:
                 f" expected max_depth at most {MOST_DEPTH}"
             )
         self._bench = Bench(bins, codes, rules, 2**self._max_depth)
-        self._candidates = np.zeros(len(codes.block_table), CANDIDATE)
 
     def grow(
         self,
@@ -132,7 +107,7 @@ class ObliviousGrower:
         bench.start(gradient, hessian, rows, rng)
         depth = 0
         while depth < self._max_depth and self._find_split(2**depth):
-            self._divide(2**depth, with_histograms=depth + 1 < self._max_depth)
+            self._divide(2**depth, is_last=depth + 1 == self._max_depth)
             depth += 1
         leaves = bench.leaves[: 2**depth]
         sums, leaf_of_row = bench.leaf_sums(leaves)
@@ -143,33 +118,33 @@ class ObliviousGrower:
     def _find_split(self, n_cells: int) -> bool:
         bench = self._bench
         tables = (bench.features, bench.bin_start, bench.histograms, bench.terms)
-        n_blocks = len(self._candidates)
-        level = (n_cells, bench.leaves, bench.codes.block_table, *tables, self._candidates)
-        smallest = 1 if bench.n_rows > bench.most_small else n_blocks
-        over_chunks(_search_level, n_blocks, *level, smallest=smallest)
-        found: bool = _take_split(n_cells, self._candidates, *tables, bench.leaves)
-        return found
+        n_features = len(bench.features)
+        n_tasks = max(1, min(n_threads(), n_cells * int(bench.bin_start[-1]) // _TASK_BINS))
+        level = (n_cells, bench.leaves, *tables)
+        found = over_chunks(_search_level, n_features, *level, smallest=-(-n_features // n_tasks))
+        # The first of equal gains, which has the lowest feature.
+        gain, (feature, bin_, nan_left) = max(found, key=lambda candidate: candidate[0])
+        if gain > 0:
+            _give_split(n_cells, feature, bin_, nan_left, *tables, bench.leaves)
+        return bool(gain > 0)
 
-    def _divide(self, n_cells: int, *, with_histograms: bool) -> None:
+    def _divide(self, n_cells: int, *, is_last: bool) -> None:
         bench, leaves = self._bench, self._bench.leaves
         most_small = bench.most_small
         sizes = leaves["end"][:n_cells] - leaves["begin"][:n_cells]
         for cell in np.flatnonzero(sizes > most_small).tolist():
-            n_left = bench.sort_rows(cell)
-            new = cell + n_cells
-            small, large = open_children(leaves, cell, new, n_left, bench.features, bench.terms, bench.nodes)
-            if with_histograms:
-                begin, end = int(leaves["begin"][small]), int(leaves["end"][small])
+            small, large, scratch = bench.divide_large(cell, cell + n_cells, is_last=is_last)
+            if not is_last:
                 slots = int(leaves["slot"][small]), int(leaves["slot"][large])
-                bench.learn(begin, end, *slots, bench.ordered)
+                settle_blocks(bench.codes.block_table, bench.bin_start, scratch, *slots, bench.histograms)
         small_cells = np.flatnonzero(sizes <= most_small)
-        in_threads = bench.n_rows > most_small
+        n_tasks = n_threads() if bench.n_rows > most_small else 1
         over_chunks(
             _divide_cells,
             len(small_cells),
             small_cells,
             n_cells,
-            with_histograms,
+            is_last,
             bench.codes.columns,
             bench.codes.words,
             bench.codes.block_table,
@@ -183,7 +158,7 @@ class ObliviousGrower:
             bench.histograms,
             leaves,
             bench.nodes,
-            smallest=-(-n_cells // (2 * n_threads())) if in_threads else n_cells,
+            smallest=-(-len(small_cells) // n_tasks),
         )
 
     def _values(self, sums: Values, counts: NDArray[np.int64]) -> Values:

@@ -22,7 +22,7 @@ from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins, Codes
 from pomona.trees.histogram import SCRATCH, accumulate, pack, settle
-from pomona.trees.split import FEATURE, middle_value, terms_of
+from pomona.trees.split import CANDIDATE, FEATURE, middle_value, terms_of
 
 LEAF = np.dtype(
     [
@@ -35,11 +35,7 @@ LEAF = np.dtype(
         ("depth", np.int32),
         ("parent", np.int32),
         ("is_right", np.bool_),
-        ("gain", np.float64),
-        ("left_total", np.int64),
-        ("feature", np.int32),
-        ("bin", np.int32),
-        ("nan_left", np.bool_),
+        *CANDIDATE,
     ],
     align=True,
 )
@@ -62,26 +58,26 @@ THREADED_WORK = 1 << 21
 """Histogram updates (about 0.5 ns each) from which a node is worth waking other threads."""
 
 _TASK_WORK = 1 << 19  # the fewest updates of a task, and rows to be sorted: handing it over costs 0.05 ms
-_SORTED_ROWS = 1 << 16
+_SORTED_ROWS = 1 << 14
 _PIECE = 1 << 13  # floats are added in pieces of fixed size, so that sums do not depend on threads
 
 
 @kernel
 def goes_left(code, bin_, nan_code):
     """Whether a document goes left; `nan_code` is the code of NaN if that goes left, else 256."""
-    return code <= bin_ or code == nan_code
+    return (code <= bin_) | (code == nan_code)
 
 
 @kernel
-def sort_range(first, last, begin, codes, bin_, nan_code, rows, spare):
-    """Lay rows begin + [first, last) that go left into spare[0], the others into spare[1], from there on.
+def sort_range(first, last, codes, bin_, nan_code, rows, out_left, out_right):
+    """Lay rows[first:last] that go left into out_left[first:], the others into out_right[first:], in order.
 
     codes (n_docs,) of the feature. Returns how many go left. Both are written for every row and only one
-    counter moves: no branch to guess.
+    counter moves: no branch to guess. `out_left` may be `rows` itself.
     """
     n_left, n_right = 0, 0
-    left, right = spare[0, begin + first : begin + last], spare[1, begin + first : begin + last]
-    for k in range(begin + first, begin + last):
+    left, right = out_left[first:last], out_right[first:last]
+    for k in range(first, last):
         row = rows[k]
         left[n_left], right[n_right] = row, row
         to_left = goes_left(codes[row], bin_, nan_code)
@@ -91,30 +87,30 @@ def sort_range(first, last, begin, codes, bin_, nan_code, rows, spare):
 
 
 @kernel
-def place(first, last, cuts, n_left, begin, spare, packed, rows, ordered):
-    """Move sorted ranges first..last to their place in `rows`; fetch the packed values of the smaller side.
+def place(first, last, cuts, n_left, spare, packed, rows, ordered):
+    """Move sorted ranges first..last from spare (2, n_rows) to their place in `rows`.
 
-    cuts (n_ranges + 1,) of rows relative to `begin` · n_left (n_ranges,) · ordered: aligned with rows.
+    cuts (n_ranges + 1,) in rows · n_left (n_ranges,); the left side of a single range is in place already.
+    The packed values of the smaller side are fetched into `ordered`, aligned with `rows`.
     """
-    all_left = np.sum(n_left)
-    left_is_smaller = 2 * all_left <= cuts[-1]
+    begin, all_left = cuts[0], np.sum(n_left)
+    left_is_smaller = 2 * all_left <= cuts[-1] - begin
     for r in range(first, last):
-        source = begin + cuts[r]
-        lefts = n_left[r]
+        source, lefts = cuts[r], n_left[r]
+        rights = cuts[r + 1] - source - lefts
         before = np.sum(n_left[:r])
-        left_at, right_at = begin + before, begin + all_left + cuts[r] - before
-        for k in range(lefts):
-            rows[left_at + k] = spare[0, source + k]
-        for k in range(cuts[r + 1] - cuts[r] - lefts):
-            rows[right_at + k] = spare[1, source + k]
-        at, size = (left_at, lefts) if left_is_smaller else (right_at, cuts[r + 1] - cuts[r] - lefts)
+        left_at, right_at = begin + before, source + all_left - before
+        if n_left.size > 1:
+            rows[left_at : left_at + lefts] = spare[0, source : source + lefts]
+        rows[right_at : right_at + rights] = spare[1, source : source + rights]
+        at, size = (left_at, lefts) if left_is_smaller else (right_at, rights)
         for k in range(at, at + size):
             ordered[k] = packed[rows[k]]
 
 
 @kernel
 def accumulate_ranges(first, last, words, blocks, rows, ordered, begin, end, out):
-    """The sums of parts first..last of rows[begin:end], cut into as many as out (n_parts, n_blocks, SCRATCH) has."""
+    """The sums of parts first..last of rows[begin:end] into out (n_parts, n_blocks, SCRATCH)."""
     n_parts, size = out.shape[0], end - begin
     for part in range(first, last):
         low, high = begin + size * part // n_parts, begin + size * (part + 1) // n_parts
@@ -168,18 +164,24 @@ def open_children(leaves, leaf, new, n_left, features, terms, nodes):
 
 @kernel
 def divide(
-    leaves, leaf, new, features, terms, columns, words, blocks, packed, rows, ordered, spare, nodes, scratch
-):
-    """Divide a leaf in one thread, and add up its smaller child in scratch[0]; returns that and the larger."""
-    n_left, cuts = np.empty(1, np.int64), np.zeros(2, np.int64)
+    leaves, leaf, new, is_last, features, terms, columns, words, blocks, packed, rows, ordered, spare, nodes,
+    scratch,
+):  # fmt: skip
+    """Divide a leaf in one thread and, unless it is the last, add up its smaller child in scratch[0].
+
+    Returns the smaller and the larger child.
+    """
+    n_left, cuts = np.empty(1, np.int64), np.empty(2, np.int64)
     at = leaves[leaf]
-    begin, cuts[1] = at["begin"], at["end"] - at["begin"]
+    cuts[0], cuts[1] = at["begin"], at["end"]
     nan_code = features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
-    n_left[0] = sort_range(0, cuts[1], begin, columns[at["feature"]], at["bin"], nan_code, rows, spare)
-    place(0, 1, cuts, n_left, begin, spare, packed, rows, ordered)
+    codes = columns[at["feature"]]
+    n_left[0] = sort_range(cuts[0], cuts[1], codes, at["bin"], nan_code, rows, rows, spare[1])
+    place(0, 1, cuts, n_left, spare, packed, rows, ordered)
     small, large = open_children(leaves, leaf, new, n_left[0], features, terms, nodes)
-    begin, end = leaves[small]["begin"], leaves[small]["end"]
-    accumulate_ranges(0, 1, words, blocks, rows, ordered, begin, end, scratch)
+    if not is_last:
+        begin, end = leaves[small]["begin"], leaves[small]["end"]
+        accumulate_ranges(0, 1, words, blocks, rows, ordered, begin, end, scratch)
     return small, large
 
 
@@ -360,28 +362,31 @@ class Bench:
         over_chunks(accumulate_ranges, n_parts, self.codes.words, self.codes.block_table, *rows, scratch)
         return scratch
 
-    def divide_large(self, leaf: int, new: int) -> tuple[int, int, NDArray[np.int64]]:
-        """As `divide`, with rows shared by threads; returns the smaller and larger child and the former's sums."""
+    def divide_large(self, leaf: int, new: int, *, is_last: bool) -> tuple[int, int, NDArray[np.int64]]:
+        """As `divide`, with rows shared by threads; returns also where the sums are."""
         n_left = self._sort_rows(leaf)
         leaves = self.leaves
         small, large = open_children(leaves, leaf, new, n_left, self.features, self.terms, self.nodes)
+        if is_last:
+            return small, large, self.scratch[:1]
         begin, end = int(leaves["begin"][small]), int(leaves["end"][small])
         return small, large, self.accumulate(begin, end, self.ordered)
 
     def _sort_rows(self, leaf: int) -> int:
         at = self.leaves[leaf]
-        begin, size = int(at["begin"]), int(at["end"]) - int(at["begin"])
+        begin, end = int(at["begin"]), int(at["end"])
         nan_code = int(self.features[at["feature"]]["n_bins"]) - 1 if at["nan_left"] else 256
-        n_ranges = max(1, min(n_threads(), size // _SORTED_ROWS))
-        cuts = np.linspace(0, size, n_ranges + 1).astype(np.int64)
-        codes = self.codes.columns[at["feature"]]
-        shared = (begin, codes, int(at["bin"]), nan_code, self.rows, self.spare)
+        n_ranges = max(1, min(n_threads(), (end - begin) // _SORTED_ROWS))
+        cuts = np.linspace(begin, end, n_ranges + 1).astype(np.int64)
+        split = (self.codes.columns[at["feature"]], int(at["bin"]), nan_code)
+        lefts = self.rows if n_ranges == 1 else self.spare[0]
 
         def sort(first: int, last: int) -> list[int]:
-            return [sort_range(int(cuts[r]), int(cuts[r + 1]), *shared) for r in range(first, last)]
+            ranges = [(int(cuts[r]), int(cuts[r + 1])) for r in range(first, last)]
+            return [sort_range(*ends, *split, self.rows, lefts, self.spare[1]) for ends in ranges]
 
         n_left = np.array([n for part in over_chunks(sort, n_ranges) for n in part], np.int64)
-        over_chunks(place, n_ranges, cuts, n_left, begin, self.spare, self.packed, self.rows, self.ordered)
+        over_chunks(place, n_ranges, cuts, n_left, self.spare, self.packed, self.rows, self.ordered)
         return int(n_left.sum())
 
     def finish(self, n_leaves: int, n_nodes: int) -> GrownTree:

@@ -45,17 +45,14 @@ TERMS = np.dtype(
 )
 """The rules of growth in units of the packed integers: a score · `gain_unit` is a gain, and so on."""
 
-CANDIDATE = np.dtype(
-    [
-        ("gain", np.float64),
-        ("left_total", np.int64),
-        ("feature", np.int32),
-        ("bin", np.int32),
-        ("nan_left", np.bool_),
-    ],
-    align=True,
-)
-"""A split: gain 0 means that there is none."""
+CANDIDATE = [
+    ("gain", np.float64),
+    ("left_total", np.int64),
+    ("feature", np.int32),
+    ("bin", np.int32),
+    ("nan_left", np.bool_),
+]
+"""The fields of a split; gain 0 means that there is none."""
 
 _ROUNDING = 1e-12  # a gain below this share of the node's score is rounding error, not a gain
 
@@ -192,7 +189,7 @@ def _gains(sums, added, total, monotone, low, high, terms, out):
 
 @kernel
 def search(features, bin_start, bins, total, low, high, terms, out):
-    """The best split of a node with histogram `bins`, into `out`, which has the fields of a CANDIDATE."""
+    """The best split of a node with histogram `bins`, into the record `out` with the fields of CANDIDATE."""
     sums, gains = np.empty(257, np.int64), np.empty(257)
     out["gain"] = 0.0
     low, high = low / terms["value_unit"], high / terms["value_unit"]
@@ -216,15 +213,16 @@ def search(features, bin_start, bins, total, low, high, terms, out):
 
 
 @kernel
-def search_shared(first, last, features, bin_start, histograms, slots, totals, lows, highs, terms, out):
-    """The one split that gains most when every cell is divided by it, into the CANDIDATE `out`.
+def search_shared(first, last, features, bin_start, histograms, slots, totals, lows, highs, terms):
+    """The one split, on features first..last, that gains most when every cell is divided by it.
 
     histograms (n_slots, all bins) · slots, totals, lows, highs (n_cells,). A cell in which the split would
-    leave a side too small adds nothing to its gain.
+    leave a side too small adds nothing to its gain. Returns gain (0: none), feature, bin and whether NaN
+    goes left.
     """
     n_cells, unit = totals.size, terms["value_unit"]
     sums, gains, together = np.empty(257, np.int64), np.empty(257), np.empty(257)
-    out["gain"] = 0.0
+    gain, split = 0.0, (-1, -1, False)
     best = 0.0
     for c in range(n_cells):
         best = max(best, least_gain(totals[c], lows[c] / unit, highs[c] / unit, terms))
@@ -252,8 +250,8 @@ def search_shared(first, last, features, bin_start, histograms, slots, totals, l
             k = _highest(together[:known])
             if k >= 0 and together[k] > best:
                 best = together[k]
-                out["gain"] = best * terms["gain_unit"]
-                out["feature"], out["bin"], out["nan_left"] = f, k, nan_left == 1
+                gain, split = best * terms["gain_unit"], (f, k, nan_left == 1)
+    return gain, split
 
 
 @kernel
