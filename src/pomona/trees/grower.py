@@ -2,8 +2,7 @@
 
 A node is a range of `rows`: dividing it moves the documents that go left to its front, both sides keeping
 their order, then adds up the histogram of the *smaller* side and takes it from the parent's, which thereby
-becomes the larger side's. Small nodes are divided inside a kernel; for large ones, threads share ranges of
-rows and blocks of features.
+becomes the larger side's. Small nodes are divided inside a kernel; for large ones, threads share the rows.
 
 A leaf's value is −ΣG/(ΣH+λ) of the exact float gradients, added in pieces of fixed size: quantization
 only ever chooses splits, and the number of threads changes nothing.
@@ -57,8 +56,9 @@ NODE = np.dtype(
 THREADED_WORK = 1 << 21
 """Histogram updates (about 0.5 ns each) from which a node is worth waking other threads."""
 
-_TASK_WORK = 1 << 19  # the fewest updates of a task, and rows to be sorted: handing it over costs 0.05 ms
-_SORTED_ROWS = 1 << 14
+# The least that is handed to a thread, which costs about 0.1 ms: updates, and rows to be sorted.
+_TASK_WORK = 1 << 19
+_SORTED_ROWS = 1 << 16
 _PIECE = 1 << 13  # floats are added in pieces of fixed size, so that sums do not depend on threads
 
 
