@@ -14,8 +14,9 @@ import hashlib
 import os
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
@@ -147,12 +148,25 @@ def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest
     step = max(smallest, -(-n_items // (count * 8)))
     if count == 1 or step >= n_items:
         return [run(0, n_items, *arguments)]
-    starts = range(0, n_items, step)
+    chunks = deque(enumerate(range(0, n_items, step)))
+    results: list[Any] = [None] * len(chunks)
+
+    def work() -> None:
+        while True:
+            try:
+                index, first = chunks.popleft()
+            except IndexError:
+                return
+            results[index] = run(first, min(first + step, n_items), *arguments)
+
     pool = _workers(count)
-    jobs = [pool.submit(run, first, min(first + step, n_items), *arguments) for first in starts]
+    helpers = [pool.submit(work) for _ in range(min(count, len(chunks)) - 1)]
     try:
-        return [job.result() for job in jobs]
-    except BaseException:  # an error, or Ctrl-C: what has not begun need not
-        for job in jobs:
-            job.cancel()
-        raise
+        work()  # this thread works too: waking another takes longer than many a call
+    finally:
+        chunks.clear()  # after an error, or Ctrl-C, what has not begun need not
+        begun = [helper for helper in helpers if not helper.cancel()]
+        wait(begun)
+    for helper in begun:
+        helper.result()
+    return results

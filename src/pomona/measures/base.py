@@ -53,7 +53,7 @@ class Measure:
     """
 
     is_discounted: ClassVar[bool] = False
-    """Whether deeper ranks count ever less, so that without a cut-off it asks for the same, only deeper."""
+    """Whether deeper ranks count ever less, so that a larger cut-off asks for the same, only deeper."""
 
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     """Other libraries' parameter names: theirs → (ours, {their value: our value})."""

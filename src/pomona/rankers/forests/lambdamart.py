@@ -32,8 +32,8 @@ class LambdaMART(ForestRanker):
     ----------
     sigma : steepness of the pairwise logistic.
     truncation : only pairs with a document among the first so many ranks push, and a discounted measure with
-        a smaller cut-off (ndcg@10, say) is trained without it: pairs below the cut-off teach too, which
-        learns faster and ranks the top at least as well. None trains exactly towards the measure.
+        a smaller cut-off (ndcg@10, say) is trained as if cut here: pairs below its cut-off teach too, and
+        the top is ranked at least as well. None trains exactly towards the measure.
     normalize : damp pairs that are far apart and queries with large lambdas, as LightGBM does.
 
     The others are those of every `ForestRanker`.
@@ -49,7 +49,7 @@ class LambdaMART(ForestRanker):
 
     def _objective(self, train: Dataset, weights: Values | None) -> Objective:
         return LambdaObjective(
-            uncut(self._measure, self.truncation),
+            deepened(self._measure, self.truncation),
             train.y,
             train.query_ptr,
             sigma=self.sigma,
@@ -60,13 +60,13 @@ class LambdaMART(ForestRanker):
         )
 
 
-def uncut(measure: Measure, truncation: int | None) -> Measure:
-    """A discounted measure without its cut-off, where that lies above the truncation; any other as it is.
+def deepened(measure: Measure, k: int | None) -> Measure:
+    """A discounted measure with its cut-off raised to at least k; any other as it is.
 
     >>> from pomona.measures.parse import measure
-    >>> str(uncut(measure("ndcg@10"), 30)), str(uncut(measure("p@10"), 30)), str(uncut(measure("err@50"), 30))
-    ('ndcg', 'p@10', 'err@50')
+    >>> str(deepened(measure("ndcg@10"), 30)), str(deepened(measure("p@10"), 30))
+    ('ndcg@30', 'p@10')
     """
-    if truncation is None or measure.k is None or measure.k > truncation or not measure.is_discounted:
+    if k is None or measure.k is None or measure.k >= k or not measure.is_discounted:
         return measure
-    return replace(measure, k=None)
+    return replace(measure, k=k)
