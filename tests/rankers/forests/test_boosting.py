@@ -95,3 +95,10 @@ def test_ctrl_c_keeps_the_best_so_far(parts):
 def test_no_trees():
     empty = Forest.empty(3, 1.5)
     assert forest_of([], empty).score(np.zeros((2, 3))).tolist() == [1.5, 1.5]
+
+
+def test_data_too_small_to_split_are_said_so():
+    data = pm.Dataset([[1.0], [2.0]], [0, 1], [1, 1])
+    with pytest.warns(UserWarning, match="no tree found a split"):
+        ranker = pm.MART(n_trees=2).fit(data)
+    assert np.ptp(ranker.predict(data)) == 0

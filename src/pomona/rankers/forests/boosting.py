@@ -126,6 +126,11 @@ def boost(
     except KeyboardInterrupt:
         boosted.interrupted = True
         warnings.warn(f"interrupted: keeping the best {boosted.best_iteration} rounds", stacklevel=2)
+    if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
+        warnings.warn(
+            "no tree found a split, so all documents score alike: lower min_docs, or give more data",
+            stacklevel=2,
+        )
     boosted.forests = [
         forest_of(trees, forest).head(boosted.best_iteration)
         for trees, forest in zip(grown, earlier, strict=True)
