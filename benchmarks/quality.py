@@ -18,7 +18,9 @@ LEAVES, RATE, TREES, PATIENCE = 31, 0.1, 500, 50
 
 
 def ours(train, valid, **more):
-    ranker = pm.LambdaMART(n_leaves=LEAVES, learning_rate=RATE, n_trees=TREES, early_stopping=PATIENCE, **more)
+    ranker = pm.LambdaMART(
+        n_leaves=LEAVES, learning_rate=RATE, n_trees=TREES, early_stopping=PATIENCE, **more
+    )
     return ranker.fit(train, valid=valid).predict
 
 
