@@ -19,8 +19,11 @@ def test_towards_any_measure(name, train):
     assert ranker.score(train) > constant
 
 
-@pytest.mark.parametrize("convention", ["letor4", "mslr", "yahoo", "ranklib", "trec_eval", "sklearn"])
+@pytest.mark.parametrize(
+    "convention", ["letor3", "letor4", "mslr", "yahoo", "ranklib", "trec_eval", "sklearn"]
+)
 def test_under_any_convention(convention, train):
+    train = train.take(np.diff(train.query_ptr) < 20)  # no query is as long as the default truncation
     ranker = LambdaMART(measure=f"{convention}:ndcg@5", n_trees=8, n_leaves=7, min_docs=3).fit(train)
     assert np.ptp(ranker.predict(train)) > 0
 
