@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,21 +22,8 @@ from pomona.measures.judge import judge
 from pomona.measures.lists import Judged
 from pomona.objectives.base import Objective
 from pomona.trees.forest import Forest
-from pomona.trees.grower import GrownTree
+from pomona.trees.grower import Grower, GrownTree
 from pomona.trees.walk import leaves_of
-
-
-class Grower(Protocol):
-    """Whatever grows a tree on gradients."""
-
-    def grow(
-        self,
-        gradient: NDArray[np.float32],
-        hessian: NDArray[np.float32],
-        rows: NDArray[np.int32] | None,
-        rng: np.random.Generator,
-    ) -> GrownTree:
-        """One tree, learnt from `rows` (all when None)."""
 
 
 @dataclass(frozen=True)

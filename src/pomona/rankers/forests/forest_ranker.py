@@ -17,12 +17,12 @@ from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker
-from pomona.rankers.forests.boosting import Boosted, Grower, Rounds, boost
+from pomona.rankers.forests.boosting import Boosted, Rounds, boost
 from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
-from pomona.trees.grower import GrowthRules
+from pomona.trees.grower import Grower, GrowthRules
 
 GROWTHS: dict[str, type[LeafwiseGrower] | type[ObliviousGrower]] = {
     "leafwise": LeafwiseGrower,
