@@ -92,6 +92,15 @@ def test_ctrl_c_keeps_the_best_so_far(parts):
     assert 1 <= result.forests[0].n_trees <= 5
 
 
+def test_ctrl_c_before_the_first_round_keeps_nothing(parts):
+    class Interrupted:
+        def grow(self, gradient, hessian, rows, rng):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        boosted(parts[0], grower=Interrupted())
+
+
 def test_no_trees():
     empty = Forest.empty(3, 1.5)
     assert forest_of([], empty).score(np.zeros((2, 3))).tolist() == [1.5, 1.5]

@@ -110,6 +110,8 @@ def boost(
             elif rounds.early_stopping and iteration - boosted.best_iteration >= rounds.early_stopping:
                 break
     except KeyboardInterrupt:
+        if boosted.best_iteration == earlier[0].n_trees:  # nothing was learnt that could be kept
+            raise
         boosted.interrupted = True
         warnings.warn(f"interrupted: keeping the best {boosted.best_iteration} rounds", stacklevel=2)
     if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
