@@ -63,6 +63,7 @@ def test_threads_are_restored(monkeypatch):
     assert n_threads() == 3
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # the very thing tested
 def test_a_forked_child_makes_its_own_threads():
     with threads(2):
         over_chunks(lambda first, last: None, 100)
