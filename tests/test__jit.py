@@ -79,6 +79,9 @@ def test_kernels_are_kept_for_the_next_process(tmp_path):
     environment = {**os.environ, "POMONA_CACHE": str(tmp_path)}
     for _ in range(2):
         subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+    asked = "from pomona._jit import is_first_run; print(is_first_run('position'), is_first_run('grower'))"
+    answer = subprocess.run([sys.executable, "-c", asked], env=environment, check=True, capture_output=True)
+    assert answer.stdout.split() == [b"False", b"True"]
     (directory,) = (tmp_path / "kernels").iterdir()
     compiled = list(Path(directory).rglob("*.nbc"))
     assert compiled

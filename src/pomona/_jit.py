@@ -55,6 +55,11 @@ def _kernel_directory() -> str:
     return str(directory)
 
 
+def is_first_run(kernels: str) -> bool:
+    """Whether kernels of a file (its name without `.py`) have yet to be compiled on this machine."""
+    return not any(Path(_kernel_directory()).rglob(f"{kernels}.*.nbi"))
+
+
 def _forget_old(home: Path, keep: Path, days: float = 30) -> None:
     """Remove the kernels of sources that were last used long ago."""
     os.utime(keep)

@@ -58,6 +58,12 @@ def test_score_precision_makes_ties():
     assert ranked_labels(judged, "stable", np.float32) == [0, 1]
 
 
+def test_scores_beyond_single_precision_tie_at_infinity():
+    judged = one_query([0, 1], [1e300, 2e300])
+    assert ranked_labels(judged, "stable", np.float32) == [0, 1]
+    assert ranked_labels(judged) == [1, 0]
+
+
 def test_minus_zero_ties_with_zero():
     assert one_query([0, 1], [-0.0, 0.0]).ranked("expected").block_end.tolist() == [2, 2]
 

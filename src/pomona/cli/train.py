@@ -33,6 +33,7 @@ def train(
     import time
     import warnings
 
+    from pomona._jit import is_first_run
     from pomona._registry import find
     from pomona.cli.inputs import read_data
     from pomona.cli.output import print_json
@@ -45,6 +46,8 @@ def train(
     if out.parent != Path() and not out.parent.is_dir():
         raise InputError("no such directory to write the model to", out.parent)
     training, held_out = read_data(data), None if valid is None else read_data(valid)
+    if is_first_run("grower") and not as_json:
+        typer.echo("compiling, some 20 seconds the first time …", err=True)
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

@@ -210,7 +210,8 @@ class Judged:
     def ranked(self, ties: str = "stable", score_type: type[np.floating[Any]] = np.float64) -> RankedLists:
         """Sort by score, the scores rounded to `score_type`, ties broken by the rule."""
         codes, levels, pool_codes, pool_ptr = self._encoded
-        scores = self.scores.astype(score_type).astype(np.float64)
+        with np.errstate(over="ignore"):  # a score beyond float32 is infinite to a tool that reads float32
+            scores = self.scores.astype(score_type).astype(np.float64)
         order = np.empty(len(codes), np.int64)
         ranked_codes = np.empty(len(codes), np.int32)
         n_queries = len(self.query_ptr) - 1
