@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import pomona
+from pomona._registry import entries
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "pomona"
@@ -119,7 +120,8 @@ def test_public_surface():
         "simulate",
         "write_letor",
     ]
-    rankers = {"LambdaMART", "MART", "McRank", "RCRank", "RandomForest"}
+    rankers = {entry.class_name for entry in entries("rankers").values()}
+    assert {"LambdaMART", "MART", "McRank", "RCRank", "RandomForest"} <= rankers
     assert set(dir(pomona)) == set(pomona.__all__) | rankers
     for name in dir(pomona):
         assert getattr(pomona, name) is not None

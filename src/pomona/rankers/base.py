@@ -27,6 +27,7 @@ from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.model_file import read_model, write_model
 
 Validation = Dataset | tuple[Any, Any, Any]
+SearchRange = tuple[float, float, str] | list[Any]
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
@@ -38,14 +39,19 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     name: ClassVar[str]
     family: ClassVar[str]
-    """point-wise, pair-wise or list-wise."""
+    """point-wise, pair-wise, list-wise or baseline."""
     paper: ClassVar[str]
+    is_bound: ClassVar[bool] = False
+    """Whether this is no method but a limit: it reads the labels of the documents that it scores."""
+    search_space: ClassVar[Mapping[str, SearchRange]] = {}
+    """Parameters worth searching: (least, most, `linear`, `log`, `int` or `log int`), or a list."""
 
     measure: str | Measure
     """What `score` reports, and what the ranker is selected by."""
 
     # The names that scikit-learn's metadata routing reads: these methods want the query ids.
     __metadata_request__fit: ClassVar = {"qid": True}
+    __metadata_request__predict: ClassVar = {"qid": True}
     __metadata_request__score: ClassVar = {"qid": True}
 
     @abstractmethod
@@ -55,6 +61,15 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _predict(self, X: Features) -> Scores:
         """One score a row."""
+
+    def _predict_queries(self, data: Dataset) -> Scores:
+        """One score a document; for rankers that look at the whole query."""
+        return self._predict(data.X)
+
+    @property
+    def _needs_queries(self) -> bool:
+        """Whether a document's score depends on the other documents of its query."""
+        return False
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -91,16 +106,27 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self._fit(train, held_out, weights)
         return self
 
-    def predict(self, X: Any) -> Scores:
-        """One score a document: higher ranks first."""
+    def predict(self, X: Any, qid: Any = None) -> Scores:
+        """One score a document, in the order of the rows: higher ranks first.
+
+        Rows that come without a dataset need `qid` only where the scores of a query depend on each other.
+        """
         self._check_fitted()
-        features = X.X if isinstance(X, Dataset) else _as_features(X)
-        if features.shape[1] != self.n_features_in_:
+        if isinstance(X, Dataset):
+            data = X
+        elif qid is None and self._needs_queries:
             raise InputError(
-                f"{type(self).__name__} was fitted on {self.n_features_in_} features, "
-                f"found {features.shape[1]}"
+                f"{type(self).__name__} scores whole queries, their ids qid are missing: "
+                "give a Dataset, or X and qid=…"
             )
-        return self._predict(features)
+        else:
+            data = _unlabelled(X, qid)
+        if data.n_features != self.n_features_in_:
+            raise InputError(
+                f"{type(self).__name__} was fitted on {self.n_features_in_} features, found {data.n_features}"
+            )
+        scores = self._predict_queries(data)
+        return scores if isinstance(X, Dataset) else data.to_input_order(scores)
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""
@@ -177,9 +203,10 @@ def _weights(given: ArrayLike, data: Dataset) -> Values:
     return data.from_input_order(weights)
 
 
-def _as_features(X: Any) -> Features:
+def _unlabelled(X: Any, qid: Any) -> Dataset:
+    """Rows of features as a dataset: of one query, if nobody says otherwise."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    return Dataset(X, np.zeros(n), np.zeros(n, np.int64)).X
+    return Dataset(X, np.zeros(n), np.zeros(n, np.int64) if qid is None else qid)
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -16,7 +16,7 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.base import Ranker
+from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.forests.boosting import Boosted, Rounds, boost
 from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
@@ -72,7 +72,7 @@ class ForestRanker(Ranker):
     seed: int = 0
     verbose: bool = False
 
-    search_space: ClassVar[Mapping[str, tuple[float, float, str]]] = {
+    search_space: ClassVar[Mapping[str, SearchRange]] = {
         "learning_rate": (0.02, 0.3, "log"),
         "n_leaves": (7, 127, "log int"),
         "min_docs": (5, 200, "log int"),

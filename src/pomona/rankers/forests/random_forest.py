@@ -24,7 +24,7 @@ from pomona.measures.judge import evaluate
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.base import query_weights
+from pomona.rankers.base import SearchRange, query_weights
 from pomona.rankers.forests.boosting import forest_of
 from pomona.rankers.forests.forest_ranker import ForestRanker
 from pomona.trees.forest import Forest
@@ -49,7 +49,7 @@ class RandomForest(ForestRanker):
     family: ClassVar[str] = "point-wise"
     paper: ClassVar[str] = "Breiman, Machine Learning 2001"
 
-    search_space: ClassVar[Mapping[str, tuple[float, float, str]]] = {
+    search_space: ClassVar[Mapping[str, SearchRange]] = {
         "n_leaves": (15, 511, "log int"),
         "min_docs": (1, 50, "log int"),
         "feature_fraction": (0.1, 0.7, "linear"),

@@ -1,0 +1,1 @@
+"""Baselines: what every method must beat, and the limits that none can pass."""

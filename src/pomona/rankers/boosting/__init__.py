@@ -1,0 +1,1 @@
+"""Boosting of weak rankers: single features and thresholds on them."""

@@ -1,0 +1,101 @@
+"""What linear rankers share: features on a common scale, a weight for each, and the model file.
+
+    score = intercept + Σ_j coef_j · x_j
+
+Weights compare only where features do, so each feature is first put on a common scale inside each query
+(`normalize`, the LETOR way by default). An undefined value counts as 0, which is the lowest value of the
+query under `minmax` and its mean under `standard`. The intercept changes no ranking.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Features, Scores, Values
+from pomona.data.dataset import Dataset, read_only
+from pomona.data.normalize import normalize
+from pomona.errors import InputError
+from pomona.measures.base import Measure
+from pomona.rankers.base import Ranker
+
+
+@kernel(fastmath=True)
+def _weighted_sums(first, last, X, coef, out):
+    """X (n_docs, n_features) float32 · coef (n_features,) float64 · out (n_docs,)."""
+    for i in range(first, last):
+        row, total = X[i], 0.0
+        for j in range(coef.size):
+            total += coef[j] * np.float64(row[j])
+        out[i] = total
+
+
+def weighted_sums(X: Features, coef: Values) -> Scores:
+    """X @ coef in float64, each row added in the same order wherever it stands."""
+    out = np.empty(len(X))
+    over_chunks(_weighted_sums, len(X), read_only(X), read_only(coef), out, smallest=4096)
+    return out
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearRanker(Ranker):
+    """A ranker whose score is a weighted sum of features.
+
+    Parameters
+    ----------
+    measure : what `score` reports, and what a validation set is judged by; any measure, any convention.
+    normalize : puts each feature on a common scale inside each query: `minmax`, `standard`, `rank`, or None.
+    """
+
+    measure: str | Measure = "ndcg@10"
+    normalize: str | None = "minmax"
+
+    intercept_ = 0.0
+
+    @abstractmethod
+    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        """Learn `coef_` (and `intercept_`) from data that are normalized and have no undefined value."""
+
+    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        self._learn(self._prepared(train), None if valid is None else self._prepared(valid), weights)
+        if not np.isfinite(self.coef_).all():
+            raise InputError(f"{type(self).__name__} did not converge to finite weights: normalize the data")
+
+    def _prepared(self, data: Dataset) -> Dataset:
+        """The data as the weights see them."""
+        if self.normalize is not None:
+            data = normalize(data, self.normalize)
+        elif np.isinf(data.X).any():
+            raise InputError("X holds an infinite value, which no weight can balance: clip it")
+        return data.replace(X=np.nan_to_num(data.X)) if np.isnan(data.X).any() else data
+
+    @property
+    def _needs_queries(self) -> bool:
+        return self.normalize is not None
+
+    def _predict_queries(self, data: Dataset) -> Scores:
+        return self._predict(self._prepared(data).X)
+
+    def _predict(self, X: Features) -> Scores:
+        return weighted_sums(X, self.coef_) + self.intercept_
+
+    def coefficients(self) -> dict[str, float]:
+        """The weight of every feature that has one, largest first."""
+        self._check_fitted()
+        order = np.argsort(-np.abs(self.coef_), kind="stable")
+        return {self.feature_names_[j]: float(self.coef_[j]) for j in order if self.coef_[j] != 0}
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return {}, {"coef": self.coef_, "intercept": np.array([self.intercept_])}
+
+    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.coef_: Values = arrays["coef"]
+        self.intercept_ = float(arrays["intercept"][0])
+        if self.coef_.shape != (self.n_features_in_,):
+            raise ValueError(f"{self.coef_.size} weights for {self.n_features_in_} features")
