@@ -175,3 +175,20 @@ def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest
     for helper in begun:
         helper.result()
     return results
+
+
+def together(lead: Callable[..., Any], member: Callable[..., Any], dismiss: Callable[[], None]) -> Any:
+    """Call `lead()` in this thread while `member()` runs in the others, until `dismiss()` ends that.
+
+    Members may begin late, or not at all when other work keeps the pool busy.
+    """
+    count = n_threads()
+    helpers = [_workers(count).submit(member) for _ in range(count - 1)] if count > 1 else []
+    try:
+        return lead()
+    finally:
+        dismiss()
+        begun = [helper for helper in helpers if not helper.cancel()]
+        wait(begun)
+        for helper in begun:
+            helper.result()

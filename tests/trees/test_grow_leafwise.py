@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pomona._jit import threads
-from pomona.trees import grower
 from pomona.trees.binning import Bins
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grower import GrowthRules
@@ -116,15 +115,12 @@ def test_lightgbm_grows_the_same_tree():
 
 
 @pytest.mark.parametrize("bagged", [False, True])
-def test_threads_change_nothing(monkeypatch, bagged):
-    # Large enough for threads, whatever their size.
-    monkeypatch.setattr(grower, "THREADED_WORK", 2000)
-    monkeypatch.setattr(grower, "_TASK_WORK", 500)
-    monkeypatch.setattr(grower, "_SORTED_ROWS", 100)
+def test_threads_change_nothing(bagged):
     random = np.random.default_rng(4)
-    X, _, _ = documents(3000, 70, seed=4)
-    gradient, hessian = random.normal(size=3000).astype(np.float32), random.random(3000).astype(np.float32)
-    rows = np.sort(random.choice(3000, 2000, replace=False)).astype(np.int32) if bagged else None
+    n = 30_000  # large enough for every step to be shared
+    X, _, _ = documents(n, 70, seed=4)
+    gradient, hessian = random.normal(size=n).astype(np.float32), random.random(n).astype(np.float32)
+    rows = np.sort(random.choice(n, 20_000, replace=False)).astype(np.int32) if bagged else None
     found = []
     for count in (1, 2, 4):
         with threads(count):

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.trees import grow_oblivious, grower
 from pomona.trees.binning import Bins
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
@@ -110,15 +109,12 @@ def test_growth_stops_where_nothing_gains():
 
 
 @pytest.mark.parametrize("bagged", [False, True])
-def test_threads_change_nothing(monkeypatch, bagged):
-    monkeypatch.setattr(grower, "THREADED_WORK", 20_000)
-    monkeypatch.setattr(grower, "_TASK_WORK", 5_000)
-    monkeypatch.setattr(grower, "_SORTED_ROWS", 100)
-    monkeypatch.setattr(grow_oblivious, "_TASK_BINS", 100)
+def test_threads_change_nothing(bagged):
     random = np.random.default_rng(4)
-    X, _, _ = documents(3000, 70, seed=4)
-    gradient, hessian = random.normal(size=3000).astype(np.float32), random.random(3000).astype(np.float32)
-    rows = np.sort(random.choice(3000, 2000, replace=False)).astype(np.int32) if bagged else None
+    n = 30_000  # large enough for every step to be shared
+    X, _, _ = documents(n, 70, seed=4)
+    gradient, hessian = random.normal(size=n).astype(np.float32), random.random(n).astype(np.float32)
+    rows = np.sort(random.choice(n, 20_000, replace=False)).astype(np.int32) if bagged else None
     found = []
     for count in (1, 2, 4):
         with threads(count):

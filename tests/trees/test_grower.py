@@ -5,7 +5,7 @@ from pomona._jit import threads
 from pomona.errors import InputError
 from pomona.trees import grower
 from pomona.trees.binning import Bins
-from pomona.trees.grower import Bench, GrowthRules, newton_steps, place, sort_range
+from pomona.trees.grower import Bench, GrowthRules, newton_steps
 
 
 def bench(n=50, rules=None, n_features=3, n_leaves=4):
@@ -53,23 +53,6 @@ def test_newton_steps_without_anything_to_divide_by():
     assert newton_steps(np.array([[4.0, 0.0]]), 2.0).tolist() == [-2.0]
 
 
-def test_rows_are_divided_in_order():
-    codes = np.array([3, 0, 2, 9, 1, 5, 0, 9], np.uint8)
-    rows = np.array([7, 6, 5, 4, 3, 2, 1, 0], np.int32)
-    spare, ordered = np.empty((2, 8), np.int32), np.zeros(8, np.int64)
-    # Two ranges of rows 1..7, as two threads would; 9 is NaN and goes left.
-    ranges = (1, 5), (5, 8)
-    n_left = np.array([sort_range(a, b, codes, 2, 9, rows, spare[0], spare[1]) for a, b in ranges])
-    assert n_left.tolist() == [3, 2]
-    place(0, 2, np.array([1, 5, 8]), n_left, spare, np.arange(8) * 10, rows, ordered)
-    assert rows.tolist() == [7, 6, 4, 3, 2, 1, 5, 0]
-    assert ordered.tolist() == [0, 0, 0, 0, 0, 0, 50, 0]  # of the smaller side only
-    rows[:] = [7, 6, 5, 4, 3, 2, 1, 0]
-    n_left = np.array([sort_range(1, 8, codes, 2, 9, rows, rows, spare[1])])
-    place(0, 1, np.array([1, 8]), n_left, spare, np.arange(8) * 10, rows, ordered)
-    assert rows.tolist() == [7, 6, 4, 3, 2, 1, 5, 0]
-
-
 def test_leaf_sums_are_exact_and_the_same_for_any_threads(monkeypatch):
     monkeypatch.setattr(grower, "_PIECE", 7)
     random = np.random.default_rng(2)
@@ -79,8 +62,9 @@ def test_leaf_sums_are_exact_and_the_same_for_any_threads(monkeypatch):
         with threads(count):
             ours = bench()
             ours.start(gradient, hessian, None, np.random.default_rng(0))
-            ours.leaves["begin"], ours.leaves["end"] = [0, 20, 20, 45], [20, 20, 45, 50]
-            sums, leaf_of_row = ours.leaf_sums(ours.leaves)
+            leaves = ours.table.leaves
+            leaves["begin"], leaves["end"] = [0, 20, 20, 45], [20, 20, 45, 50]
+            sums, leaf_of_row = ours.leaf_sums(leaves)
             found.append(sums.tobytes())
     assert leaf_of_row.tolist() == [0] * 20 + [2] * 25 + [3] * 5
     assert sums[1].tolist() == [0, 0]

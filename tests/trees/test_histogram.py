@@ -100,30 +100,36 @@ def test_negative_hessians_are_refused():
 
 def test_histograms_are_sums_by_code_and_siblings_are_differences():
     random = np.random.default_rng(0)
-    n, n_features = 1500, 64 + 41
-    codes = Codes.room(n, n_features)
-    for b, block in enumerate(codes.blocks):
-        width = min(64, n_features - 64 * b)
-        block[:, :width] = random.integers(0, 250, (n, width))
-        codes.columns[64 * b : 64 * b + width] = block[:, :width].T
-    bin_start = np.arange(n_features + 1, dtype=np.int64) * 250
+    n = 1500
+    n_bins = np.concatenate((np.full(64 + 38, 250), [2, 9, 7])).astype(np.int32)
+    columns = np.stack([random.integers(0, bins, n) for bins in n_bins]).astype(np.uint8)
+    codes = Codes.room(n, n_bins)
+    assert codes.byte_table["n_codes"].tolist()[-1] == 2 * 9 * 7
+    for seat in codes.seats:
+        block = codes.blocks[seat["byte"] // 64]
+        block[:, seat["byte"] % 64] += columns[seat["feature"]] * np.uint8(seat["radix"])
+    bin_start = np.concatenate(([0], np.cumsum(n_bins))).astype(np.int64)
     values = random.integers(-(2**40), 2**40, n)
 
     def expected(rows):
-        sums = np.zeros((n_features, 250), np.int64)
-        for f in range(n_features):
-            np.add.at(sums[f], codes.columns[f, rows], values[rows])
-        return sums.ravel()
+        sums = [np.zeros(bins, np.int64) for bins in n_bins]
+        for f, own in enumerate(sums):
+            np.add.at(own, columns[f, rows], values[rows])
+        return np.concatenate(sums)
 
     everything = np.arange(n, dtype=np.int32)
     some = np.sort(random.choice(everything, 700, replace=False))
     scratch = np.zeros((2, 2, SCRATCH), np.int64)
-    child, sibling = np.empty(n_features * 250, np.int64), expected(everything)
-    for b in range(2):
+    child, sibling = np.empty(bin_start[-1], np.int64), expected(everything)
+    for b, block in enumerate(codes.block_table):
+        n_words = int(block["n_words"])
         for part, (begin, end) in enumerate([(0, 300), (300, 700)]):
-            accumulate(codes.words, codes.block_table[b], some, values[some], begin, end, scratch[part, b])
-        settle(b, codes.block_table[b], bin_start, scratch, child, sibling)
+            for words in ((0, 3), (3, n_words)):
+                sums = scratch[part, b]
+                accumulate(codes.words, block, *words, some, values[some], begin, end, sums)
+    for first, last in ((0, 70), (70, len(codes.byte_table))):
+        settle(first, last, codes.byte_table, codes.seats, bin_start, scratch, child, sibling)
     assert np.array_equal(child, expected(some))
     assert np.array_equal(sibling, expected(np.setdiff1d(everything, some)))
-    left_over = scratch.reshape(2, -1, STRIDE)[:, :n_features, :250]
+    left_over = scratch.reshape(2, -1, STRIDE)[:, : len(codes.byte_table), :250]
     assert not left_over.any()

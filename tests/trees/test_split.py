@@ -9,6 +9,7 @@ from pomona.trees.split import (
     FEATURE,
     gain_of,
     middle_value,
+    no_split,
     search,
     search_shared,
     terms_of,
@@ -49,7 +50,14 @@ def best_split(codes, n_bins, has_nan, gradient, hessian, rules, bounds=(-np.inf
     bins = histogram(codes, n_bins, gradient, hessian, rows)
     total = packed(gradient, hessian).sum()
     limits = terms(rules, bounded=np.isfinite(bounds[0]))
-    search(table, bin_start, bins, total, *bounds, limits, out[0])
+    low, high = (bound / limits["value_unit"] for bound in bounds)
+    no_split(total, low, high, limits, out[0])
+    sums, gains = np.empty(257, np.int64), np.empty(257)
+    for f in reversed(range(len(n_bins))):  # in any order: of equal gains, the lowest feature is taken
+        own = bins[bin_start[f] : bin_start[f + 1]]
+        search(f, table[f], own, total, low, high, limits, sums, gains, out[0])
+    if out["feature"][0] < 0:
+        out["gain"] = 0
     return out[0]
 
 

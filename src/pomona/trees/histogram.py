@@ -85,19 +85,22 @@ def _integer_sums(first, last, rows, packed, bits):
 
 
 @kernel
-def accumulate(words, block, rows, ordered, begin, end, out):
-    """Add rows[begin:end], with packed values ordered[begin:end], to one block's sums `out` (SCRATCH,)."""
-    first_word, stride, n_words = block["word"], block["stride"], block["n_words"]
+def accumulate(words, block, begin_word, end_word, rows, ordered, begin, end, out):
+    """Add rows[begin:end], with packed values ordered[begin:end], to one block's sums `out` (SCRATCH,).
+
+    Only words begin_word..end_word of the block's rows are looked at.
+    """
+    first_word, stride = block["word"], block["stride"]
     touched = np.uint64(0)
     for top in range(begin, end, _AHEAD):
         n = min(_AHEAD, end - top)
         some, values = rows[top : top + n], ordered[top : top + n]
         # Rows of a small node lie far apart: read one word of each first, and their cache misses overlap.
         for j in range(n):
-            touched ^= words[np.uint64(first_word + some[j] * stride)]
-        # Four words, 32 features, at a time: their sums nearly fit the nearest cache.
-        for first in range(0, n_words, 4):
-            last = min(first + 4, n_words)
+            touched ^= words[np.uint64(first_word + some[j] * stride + begin_word)]
+        # Four words, 32 bytes, at a time: their sums nearly fit the nearest cache.
+        for first in range(begin_word, end_word, 4):
+            last = min(first + 4, end_word)
             for j in range(n):
                 at, value = first_word + some[j] * stride, values[j]
                 for w in range(first, last):
@@ -106,32 +109,42 @@ def accumulate(words, block, rows, ordered, begin, end, out):
                     for t in range(8):
                         code = (word >> np.uint64(8 * t)) & np.uint64(255)
                         out[base + np.uint64(t * STRIDE) + code] += value
-    out[STRIDE - 1] = np.int64(touched)  # behind the last bin, where nobody looks: or LLVM drops the reads
+    # Behind the last bin of a byte, where nobody looks: or LLVM drops the reads.
+    out[(begin_word * 8 + 1) * STRIDE - 1] = np.int64(touched)
 
 
 @kernel
-def settle(b, block, bin_start, partials, out_child, sibling):
-    """Move the finished sums of block `b` to `out_child`, and take them from `sibling`, so far the parent's.
+def settle(first, last, bytes_, seats, bin_start, partials, out_child, sibling):
+    """Move sums of bytes first..last to `out_child`, and take them from `sibling`, so far the parent's.
 
     bin_start (n_features + 1,) · partials (any, n_blocks, SCRATCH), zero again afterwards · out_child,
     sibling (all bins,).
     """
-    for f in range(block["first_feature"], block["last_feature"]):
-        start = bin_start[f]
-        n_bins = bin_start[f + 1] - start
-        at = (f - block["first_feature"]) * STRIDE
-        child, parent = out_child[start : start + n_bins], sibling[start : start + n_bins]
-        sums = partials[0, b, at : at + n_bins]
+    for k in range(first, last):
+        own = bytes_[k]
+        n, b, at = own["n_codes"], k // BLOCK_WIDTH, k % BLOCK_WIDTH * STRIDE
+        sums = partials[0, b, at : at + n]
         for p in range(1, partials.shape[0]):
-            more = partials[p, b, at : at + n_bins]
-            for code in range(n_bins):
+            more = partials[p, b, at : at + n]
+            for code in range(n):
                 sums[code] += more[code]
                 more[code] = 0
-        for code in range(n_bins):
-            value = sums[code]
-            sums[code] = 0
-            child[code] = value
-            parent[code] -= value
+        for s in range(own["first_seat"], own["last_seat"]):
+            start, radix, n_bins = bin_start[seats[s]["feature"]], seats[s]["radix"], seats[s]["n_bins"]
+            child, parent = out_child[start : start + n_bins], sibling[start : start + n_bins]
+            if n_bins == n:
+                for code in range(n):
+                    child[code] = sums[code]
+                    parent[code] -= sums[code]
+            else:
+                for code in range(n_bins):
+                    total = 0
+                    for first in range(code * radix, n, n_bins * radix):
+                        for joint in range(first, first + radix):
+                            total += sums[joint]
+                    child[code] = total
+                    parent[code] -= total
+        sums[:] = 0
 
 
 @dataclass(frozen=True)

@@ -188,28 +188,31 @@ def _gains(sums, added, total, monotone, low, high, terms, out):
 
 
 @kernel
-def search(features, bin_start, bins, total, low, high, terms, out):
-    """The best split of a node with histogram `bins`, into the record `out` with the fields of CANDIDATE."""
-    sums, gains = np.empty(257, np.int64), np.empty(257)
-    out["gain"] = 0.0
-    low, high = low / terms["value_unit"], high / terms["value_unit"]
-    best = least_gain(total, low, high, terms)
-    for f in range(features.size):
-        feature = features[f]
-        if not feature["allowed"]:
-            continue
-        known = feature["n_bins"] - feature["has_nan"]
-        own = bins[bin_start[f] : bin_start[f + 1]]
-        n = _running_sums(own[:known], sums)
-        nan = own[known] if feature["has_nan"] else np.int64(0)
-        for nan_left in range(1 + (nan != 0)):
-            added = nan if nan_left else np.int64(0)
-            begin, end = _gains(sums[:n], added, total, feature["monotone"], low, high, terms, gains)
-            k = _highest(gains[: end - begin])
-            if k >= 0 and gains[k] > best:
-                best = gains[k]
-                out["gain"], out["left_total"] = best * terms["gain_unit"], sums[begin + k] + added
-                out["feature"], out["bin"], out["nan_left"] = f, _filled_bin(own, begin + k), nan_left == 1
+def search(f, feature, bins, total, low, high, terms, sums, gains, out):
+    """Put the best split on feature `f`, with histogram `bins`, into the record `out` if it is better.
+
+    out : fields of CANDIDATE, begun by `no_split`; low, high : bounds of the node's value, in its units ·
+    sums (257,) int64, gains (257,) float64 : room to work in.
+    """
+    known = feature["n_bins"] - feature["has_nan"]
+    n = _running_sums(bins[:known], sums)
+    nan = bins[known] if feature["has_nan"] else np.int64(0)
+    for nan_left in range(1 + (nan != 0)):
+        added = nan if nan_left else np.int64(0)
+        begin, end = _gains(sums[:n], added, total, feature["monotone"], low, high, terms, gains)
+        k = _highest(gains[: end - begin])
+        if k >= 0:
+            gain = gains[k] * terms["gain_unit"]
+            if gain > out["gain"] or (gain == out["gain"] and f < out["feature"]):
+                out["gain"], out["left_total"] = gain, sums[begin + k] + added
+                out["feature"], out["bin"], out["nan_left"] = f, _filled_bin(bins, begin + k), nan_left == 1
+
+
+@kernel
+def no_split(total, low, high, terms, out):
+    """Begin a search: what the gain of a split must exceed, and no feature."""
+    out["gain"] = least_gain(total, low, high, terms) * terms["gain_unit"]
+    out["feature"] = -1
 
 
 @kernel

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._jit import kernel, over_chunks
 from pomona._types import Offsets, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
@@ -24,6 +25,12 @@ from pomona.objectives.base import Objective
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
 from pomona.trees.walk import leaves_of
+
+
+@kernel
+def _add_values(first, last, value, leaf_of_row, out):
+    for i in range(first, last):
+        out[i] += value[leaf_of_row[i]]
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,7 @@ def boost(
             for k, trees in enumerate(grown):
                 tree = grower.grow(gradient[k], hessian[k], rows, rng)
                 value = tree.value * rounds.learning_rate
-                outputs[k] += value[tree.leaf_of_row]
+                over_chunks(_add_values, train.n_docs, value, tree.leaf_of_row, outputs[k], smallest=1 << 14)
                 if valid is not None and held_out is not None:
                     held_out[k] += value[_leaves(valid, tree)]
                 trees.append((tree, value))

@@ -1,0 +1,420 @@
+"""Dividing nodes: documents move to their side, histograms of both follow, and so do their best splits.
+
+A node is a range of `rows`: dividing it moves the documents that go left to its front, both sides keeping
+their order, then adds up the histogram of the *smaller* side and takes it from the parent's, which thereby
+becomes the larger side's. Each is a step of a team (`_team.py`), cut into tasks:
+
+    SORT     ranges of rows, each into its lefts and its rights
+    PLACE    the same ranges, to where they belong
+    ADD      parts of the smaller side × words of their bytes, into sums of their own
+    SETTLE   bytes of the rows: sums become histograms, and both sides are searched for splits
+    SHARED   features: the split that all cells of a level share (oblivious trees)
+
+Sums are of integers, so neither the number of tasks nor who does them changes a bit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel
+from pomona._team import await_reports, await_step, publish, report, take
+from pomona._types import Offsets
+from pomona.trees.histogram import accumulate, settle
+from pomona.trees.split import CANDIDATE, middle_value, no_split, search, search_shared, unpack
+
+SPLIT = np.dtype(CANDIDATE, align=True)
+
+LEAF = np.dtype(
+    [
+        ("begin", np.int64),
+        ("end", np.int64),
+        ("total", np.int64),
+        ("low", np.float64),
+        ("high", np.float64),
+        ("slot", np.int32),
+        ("depth", np.int32),
+        ("parent", np.int32),
+        ("is_right", np.bool_),
+        *CANDIDATE,
+    ],
+    align=True,
+)
+"""A node without children yet: rows, packed sum, bounds of its value, histogram, place and best split."""
+
+NODE = np.dtype(
+    [
+        ("feature", np.int32),
+        ("bin", np.int32),
+        ("nan_left", np.bool_),
+        ("left", np.int32),
+        ("right", np.int32),
+        ("gain", np.float64),
+    ],
+    align=True,
+)
+"""A divided node; children as in `Forest`: inner nodes, or leaves as ~leaf."""
+
+ORDER = np.dtype(
+    [
+        ("step", np.int64),
+        ("begin", np.int64),
+        ("end", np.int64),
+        ("leaf", np.int64),
+        ("small", np.int64),
+        ("large", np.int64),
+        ("n_tasks", np.int64),
+        ("n_parts", np.int64),
+        ("n_groups", np.int64),
+        ("n_cells", np.int64),
+        ("max_depth", np.int64),
+        ("is_root", np.bool_),
+        ("is_searched", np.bool_),
+    ],
+    align=True,
+)
+"""What the step at hand is about."""
+
+SORT, PLACE, ADD, SETTLE, SHARED = range(5)
+
+NOBODY = -1
+"""The large side of the root, which has no parent to take its histogram from."""
+
+# The least a task is worth taking, some 5 µs: rows to sort, sums to add to, bytes to settle, bins to search.
+_SORTED_ROWS = 1 << 12
+_ADDED = 1 << 13
+_SETTLED_BYTES = 8
+_SEARCHED_BINS = 1 << 12
+_OWN_SUMS = 1 << 17  # additions from which a part of the rows is worth sums of its own, to be merged later
+
+
+class Table(NamedTuple):
+    """All that the kernels of growing work on."""
+
+    columns: NDArray[np.uint8]
+    """(n_features, n_docs) codes"""
+    words: NDArray[np.uint64]
+    blocks: NDArray[np.void]
+    bytes_: NDArray[np.void]
+    seats: NDArray[np.void]
+    features: NDArray[np.void]
+    """(n_features,) FEATURE"""
+    bin_start: Offsets
+    """(n_features + 1,) where a feature's bins begin in a histogram"""
+    terms: NDArray[np.void]
+    """(1,) TERMS"""
+    packed: NDArray[np.int64]
+    """(n_docs,) gradient, hessian and count in one"""
+    rows: NDArray[np.int32]
+    """Documents, those of a node together."""
+    ordered: NDArray[np.int64]
+    """`packed` of `rows`, of the smaller side of the last division."""
+    spare: NDArray[np.int32]
+    """(2, n_rows) where rows are sorted to"""
+    scratch: NDArray[np.int64]
+    """(n_threads, n_blocks, SCRATCH) sums that are being added up, zero in between"""
+    histograms: NDArray[np.int64]
+    """(n_leaves + 1, all bins); the last is nobody's"""
+    leaves: NDArray[np.void]
+    nodes: NDArray[np.void]
+    n_left: NDArray[np.int64]
+    """(n_threads,) documents of each sorted range that go left"""
+    found: NDArray[np.void]
+    """(n_tasks, 2) SPLIT, the best of each task for both sides"""
+    order: NDArray[np.void]
+    """(1,) ORDER"""
+
+
+@kernel
+def goes_left(code, bin_, nan_code):
+    """Whether a document goes left; `nan_code` is the code of NaN if that goes left, else 256."""
+    return (code <= bin_) | (code == nan_code)
+
+
+@kernel
+def _cut(begin, end, n_parts, part):
+    """Where part of a range begins."""
+    return begin + (end - begin) * part // n_parts
+
+
+@kernel
+def sort_range(first, last, codes, bin_, nan_code, rows, out_left, out_right):
+    """Lay rows[first:last] that go left into out_left[first:], the others into out_right[first:], in order.
+
+    codes (n_docs,) of the feature. Returns how many go left. Both are written for every row and only one
+    counter moves: no branch to guess. `out_left` may be `rows` itself.
+    """
+    n_left, n_right = 0, 0
+    left, right = out_left[first:last], out_right[first:last]
+    for k in range(first, last):
+        row = rows[k]
+        left[n_left], right[n_right] = row, row
+        to_left = goes_left(codes[row], bin_, nan_code)
+        n_left += to_left
+        n_right += not to_left
+    return n_left
+
+
+@kernel
+def _sort(task, table, order):
+    at = table.leaves[order["leaf"]]
+    nan_code = table.features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
+    first = _cut(order["begin"], order["end"], order["n_tasks"], task)
+    last = _cut(order["begin"], order["end"], order["n_tasks"], task + 1)
+    lefts = table.rows if order["n_tasks"] == 1 else table.spare[0]
+    split = (table.columns[at["feature"]], at["bin"], nan_code)
+    table.n_left[task] = sort_range(
+        first, last, split[0], split[1], split[2], table.rows, lefts, table.spare[1]
+    )
+
+
+@kernel
+def _place(task, table, order):
+    """Move a sorted range to its place in `rows`; the lefts of a single range are in place already.
+
+    The packed values of the smaller side are fetched into `ordered`, aligned with `rows`.
+    """
+    begin, end, n_ranges, rows = order["begin"], order["end"], order["n_tasks"], table.rows
+    n_left = table.n_left[:n_ranges]
+    source, all_left, before = _cut(begin, end, n_ranges, task), np.sum(n_left), np.sum(n_left[:task])
+    lefts = n_left[task]
+    rights = _cut(begin, end, n_ranges, task + 1) - source - lefts
+    left_at, right_at = begin + before, source + all_left - before
+    if n_ranges > 1:
+        rows[left_at : left_at + lefts] = table.spare[0, source : source + lefts]
+    rows[right_at : right_at + rights] = table.spare[1, source : source + rights]
+    at, size = (left_at, lefts) if 2 * all_left <= end - begin else (right_at, rights)
+    for k in range(at, at + size):
+        table.ordered[k] = table.packed[rows[k]]
+
+
+@kernel
+def _add(task, table, order):
+    n_blocks, n_groups = table.blocks.size, order["n_groups"]
+    part, b, group = task // (n_blocks * n_groups), task // n_groups % n_blocks, task % n_groups
+    block, out = table.blocks[b], table.scratch[part, b]
+    words = _cut(0, block["n_words"], n_groups, group), _cut(0, block["n_words"], n_groups, group + 1)
+    first = _cut(order["begin"], order["end"], order["n_parts"], part)
+    last = _cut(order["begin"], order["end"], order["n_parts"], part + 1)
+    # The rows of the root are all documents in order, or `ordered` was filled in.
+    values = table.packed if order["is_root"] else table.ordered
+    accumulate(table.words, block, words[0], words[1], table.rows, values, first, last, out)
+
+
+@kernel
+def _may_be_divided(leaf, max_depth, terms):
+    _, hessian, count = unpack(leaf["total"], terms)
+    enough = count >= 2 * terms["min_docs"] and hessian >= 2 * terms["min_hessian"]
+    return enough and leaf["depth"] < max_depth
+
+
+@kernel
+def _search_bytes(first, last, leaf, table, max_depth, out):
+    """The best split of a leaf on the features seated in bytes first..last."""
+    terms, unit = table.terms[0], table.terms[0]["value_unit"]
+    low, high = leaf["low"] / unit, leaf["high"] / unit
+    no_split(leaf["total"], low, high, terms, out)
+    if not _may_be_divided(leaf, max_depth, terms):
+        return
+    sums, gains = np.empty(257, np.int64), np.empty(257)
+    bins = table.histograms[leaf["slot"]]
+    for s in range(table.bytes_[first]["first_seat"], table.bytes_[last - 1]["last_seat"]):
+        f = table.seats[s]["feature"]
+        if table.features[f]["allowed"]:
+            own = bins[table.bin_start[f] : table.bin_start[f + 1]]
+            search(f, table.features[f], own, leaf["total"], low, high, terms, sums, gains, out)
+
+
+@kernel
+def _settle(task, table, order):
+    n_bytes, n_tasks = table.bytes_.size, order["n_tasks"]
+    first, last = n_bytes * task // n_tasks, n_bytes * (task + 1) // n_tasks
+    small, large = table.leaves[order["small"]], table.leaves[order["large"]]
+    sibling = table.histograms.shape[0] - 1 if order["large"] == NOBODY else large["slot"]
+    settle(
+        first, last, table.bytes_, table.seats, table.bin_start, table.scratch[: order["n_parts"]],
+        table.histograms[small["slot"]], table.histograms[sibling],
+    )  # fmt: skip
+    if order["is_searched"]:
+        _search_bytes(first, last, small, table, order["max_depth"], table.found[task, 0])
+        if order["large"] != NOBODY:
+            _search_bytes(first, last, large, table, order["max_depth"], table.found[task, 1])
+
+
+@kernel
+def _search_shared(task, table, order):
+    n_cells, n_features = order["n_cells"], table.features.size
+    totals, lows, highs = np.empty(n_cells, np.int64), np.empty(n_cells), np.empty(n_cells)
+    slots = np.empty(n_cells, np.int64)
+    for c in range(n_cells):
+        totals[c], slots[c] = table.leaves[c]["total"], table.leaves[c]["slot"]
+        lows[c], highs[c] = table.leaves[c]["low"], table.leaves[c]["high"]
+    first = n_features * task // order["n_tasks"]
+    last = n_features * (task + 1) // order["n_tasks"]
+    gain, split = search_shared(
+        first, last, table.features, table.bin_start, table.histograms, slots, totals, lows, highs,
+        table.terms[0],
+    )  # fmt: skip
+    out = table.found[task, 0]
+    out["gain"], out["feature"], out["bin"], out["nan_left"] = gain, split[0], split[1], split[2]
+
+
+@kernel
+def _do(task, table, order):
+    if order["step"] == SORT:
+        _sort(task, table, order)
+    elif order["step"] == PLACE:
+        _place(task, table, order)
+    elif order["step"] == ADD:
+        _add(task, table, order)
+    elif order["step"] == SETTLE:
+        _settle(task, table, order)
+    else:
+        _search_shared(task, table, order)
+
+
+@kernel
+def serve(board, table):
+    """What a member of the team does until it is dismissed."""
+    while await_step(board):
+        task = take(board)
+        if task >= 0:
+            _do(task, table, table.order[0])
+            report(board)
+
+
+@kernel
+def run(board, table, step, n_tasks):
+    """One step, by the whole team if there is more than one task."""
+    order = table.order[0]
+    order["step"], order["n_tasks"] = step, n_tasks
+    if n_tasks == 1 or table.n_left.size == 1:
+        for task in range(n_tasks):
+            _do(task, table, order)
+        return
+    publish(board, n_tasks)
+    task = take(board)
+    while task >= 0:
+        _do(task, table, order)
+        report(board)
+        task = take(board)
+    await_reports(board, n_tasks)
+
+
+@kernel
+def _tasks(table, work, least):
+    """Into how many tasks to cut so much work, none below the least; one for each thread at most."""
+    return max(1, min(table.n_left.size, work // least))
+
+
+@kernel
+def _best_of(found, n_tasks, side, out):
+    """The best split of all tasks; of equal gains, that on the lowest feature."""
+    best = found[0, side]
+    for task in range(1, n_tasks):
+        other = found[task, side]
+        if other["feature"] >= 0 and (
+            best["feature"] < 0
+            or other["gain"] > best["gain"]
+            or (other["gain"] == best["gain"] and other["feature"] < best["feature"])
+        ):
+            best = other
+    out["gain"] = best["gain"] if best["feature"] >= 0 else 0.0
+    out["left_total"], out["feature"] = best["left_total"], best["feature"]
+    out["bin"], out["nan_left"] = best["bin"], best["nan_left"]
+
+
+@kernel
+def _add_and_settle(board, table, small, large, max_depth, is_searched):
+    """The histogram of the smaller side, and thereby of the larger; if asked, their best splits."""
+    order, leaves, width = table.order[0], table.leaves, table.bytes_.size
+    order["small"], order["large"] = small, large
+    order["max_depth"], order["is_searched"] = max_depth, is_searched
+    order["begin"], order["end"] = leaves[small]["begin"], leaves[small]["end"]
+    work, n_blocks = (order["end"] - order["begin"]) * width, table.blocks.size
+    order["n_parts"] = _tasks(table, work, _OWN_SUMS)
+    order["n_groups"] = 1
+    wanted = 2 * _tasks(table, work, _ADDED)
+    while order["n_groups"] < 8 and order["n_parts"] * n_blocks * order["n_groups"] < wanted:
+        order["n_groups"] *= 2
+    run(board, table, ADD, order["n_parts"] * n_blocks * order["n_groups"])
+    n_tasks = _tasks(table, width, _SETTLED_BYTES)
+    run(board, table, SETTLE, n_tasks)
+    if is_searched:
+        _best_of(table.found, n_tasks, 0, leaves[small])
+        if large != NOBODY:
+            _best_of(table.found, n_tasks, 1, leaves[large])
+
+
+@kernel
+def open_root(board, table, max_depth, is_searched):
+    """The histogram of leaf 0, and its best split if asked for."""
+    if table.bytes_.size == 0:
+        table.leaves[0]["gain"] = 0.0
+        return
+    _add_and_settle(board, table, 0, NOBODY, max_depth, is_searched)
+    table.order[0]["is_root"] = False
+
+
+@kernel
+def open_children(leaves, leaf, new, n_left, features, terms, nodes):
+    """A leaf becomes an inner node, with `leaf` as its left child and leaf `new` as its right one.
+
+    There is one inner node less than there are leaves, so the node's number is new - 1; the histogram of the
+    smaller child goes to slot `new`. Returns the smaller and the larger child.
+    """
+    left, right, node = leaves[leaf], leaves[new], new - 1
+    inner = nodes[node]
+    inner["feature"], inner["bin"], inner["nan_left"] = left["feature"], left["bin"], left["nan_left"]
+    inner["gain"], inner["left"], inner["right"] = left["gain"], ~leaf, ~new
+    if left["parent"] >= 0:
+        if left["is_right"]:
+            nodes[left["parent"]]["right"] = node
+        else:
+            nodes[left["parent"]]["left"] = node
+    middle, total, low, high = left["begin"] + n_left, left["total"], left["low"], left["high"]
+    small, large = (leaf, new) if 2 * n_left <= left["end"] - left["begin"] else (new, leaf)
+    leaves[large]["slot"] = left["slot"]
+    leaves[small]["slot"] = new
+    left["depth"] += 1
+    right["depth"] = left["depth"]
+    right["begin"], right["end"], left["end"] = middle, left["end"], middle
+    left["total"], right["total"] = left["left_total"], total - left["left_total"]
+    left["parent"], right["parent"] = node, node
+    left["is_right"], right["is_right"] = False, True
+    right["low"], right["high"] = low, high
+    monotone = features[left["feature"]]["monotone"]
+    if monotone != 0:
+        between = middle_value(left["total"], total, low, high, terms[0])
+        if monotone > 0:
+            left["high"], right["low"] = between, between
+        else:
+            left["low"], right["high"] = between, between
+    return small, large
+
+
+@kernel
+def divide(board, table, leaf, new, is_last, max_depth, is_searched):
+    """Divide a leaf by its best split into itself and leaf `new`; the last needs no histograms."""
+    order, leaves = table.order[0], table.leaves
+    order["leaf"], order["begin"], order["end"] = leaf, leaves[leaf]["begin"], leaves[leaf]["end"]
+    n_ranges = _tasks(table, order["end"] - order["begin"], _SORTED_ROWS)
+    run(board, table, SORT, n_ranges)
+    run(board, table, PLACE, n_ranges)
+    n_left = np.sum(table.n_left[:n_ranges])
+    small, large = open_children(leaves, leaf, new, n_left, table.features, table.terms, table.nodes)
+    if not is_last:
+        _add_and_settle(board, table, small, large, max_depth, is_searched)
+
+
+@kernel
+def find_shared(board, table, n_cells):
+    """The split that all cells share into found[0, 0], gain 0 if there is none."""
+    table.order[0]["n_cells"] = n_cells
+    n_tasks = _tasks(table, n_cells * table.bin_start[-1], _SEARCHED_BINS)
+    n_tasks = max(1, min(n_tasks, table.features.size))
+    run(board, table, SHARED, n_tasks)
+    _best_of(table.found, n_tasks, 0, table.found[0, 0])
