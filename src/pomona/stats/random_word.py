@@ -1,0 +1,30 @@
+"""Counter-based random words: any word of any resample, without drawing those before it.
+
+word = splitmix64's mixer (Steele, Lea & Flood 2014) of (seed, resample, place): a resample is the same
+whoever computes it, in whatever order, on however many threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pomona._jit import kernel
+from pomona.errors import InputError
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def random_word(key, resample, place):
+    """64 random bits; `key` is `key_of(seed)`, `place` is below 2³²."""
+    x = key + _GOLDEN * ((np.uint64(resample) << np.uint64(32)) + np.uint64(place) + np.uint64(1))
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def key_of(seed: int) -> np.uint64:
+    """The seed, mixed, so that the words of neighboring seeds have nothing in common."""
+    if seed < 0:
+        raise InputError(f"found seed {seed}, expected 0 or more")
+    return np.uint64(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
