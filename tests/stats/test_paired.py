@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.stats.bootstrap import Resampled, interval
+from pomona.stats.bootstrap import interval
 from pomona.stats.effect import cohen_d, smallest_detectable
 from pomona.stats.paired import PairedTests, compare_pair, compare_pairs, sign_test, t_test, wilcoxon
 from pomona.stats.randomization import fisher_randomization
@@ -121,8 +121,7 @@ def test_all_pairs_whatever_the_threads():
     with threads(1):
         one = compare_pairs(values, first, second, n_resamples=20_000)
     with threads(3):
-        resampled = Resampled.of(values, 20_000)
-        three = compare_pairs(values, first, second, n_resamples=20_000, resampled=resampled)
+        three = compare_pairs(values, first, second, n_resamples=20_000)
     assert one == three
     assert one[-1] == compare_pair(values[10], values[11], n_resamples=20_000)
 

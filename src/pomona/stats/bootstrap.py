@@ -161,9 +161,8 @@ def interval_clustered(
         weights[:, runs_of_fold] = chosen / (n_seeds * len(members))
     means = np.empty((n_resamples, runs.shape[1]))
     _weighted_sums(weights, np.ascontiguousarray(runs), means)
-    means = np.sort(means.T, axis=1)
-    tail = (1 - level) / 2
-    return _quantiles(means, np.full(len(means), tail)), _quantiles(means, np.full(len(means), 1 - tail))
+    low, high = np.quantile(means, ((1 - level) / 2, (1 + level) / 2), axis=0)
+    return low, high
 
 
 def _intervals(values: Values, means: Values, level: float) -> tuple[Values, Values]:

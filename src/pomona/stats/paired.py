@@ -125,16 +125,14 @@ def compare_pairs(
     alpha: float = 0.05,
     n_resamples: int = 10_000,
     seed: int = 0,
-    resampled: Resampled | None = None,
 ) -> list[PairedTests]:
     """Compare `values[first[i]]` with `values[second[i]]`, rows of (series × queries) values.
 
     alpha : the intervals cover 1 − alpha, and a detectable difference is one that is significant at alpha.
-    resampled : bootstrap resamples of the same values, if they are at hand.
     """
     rows = sample_of(values)
     n, n_pairs = rows.shape[1], len(first)
-    resampled = resampled or Resampled.of(rows, n_resamples, seed)
+    resampled = Resampled.of(rows, n_resamples, seed)
     randomization_p = randomization_of_pairs(rows, first, second, n_resamples, seed)
     step = max(1, _AT_ONCE // max(n, resampled.means.shape[1]))
 

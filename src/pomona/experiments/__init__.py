@@ -1,0 +1,1 @@
+"""Comparisons: what is run, how, what is kept of it, and what it says."""

@@ -1,0 +1,106 @@
+"""The documents of the queries that rankers disagree on most: labels, scores, ranks and features."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pomona._types import Features, Values
+from pomona.data.dataset import Dataset
+from pomona.experiments.analysis.pooled import Pooled
+
+if TYPE_CHECKING:
+    from pomona.experiments.results import Results
+
+N_QUERIES = 30
+"""Queries of a dataset that are shown."""
+
+N_DOCUMENTS = 20
+"""Documents of a query that are shown."""
+
+N_FEATURES = 5
+"""Features of a document that are shown."""
+
+
+def document_table(results: Results, data: Pooled, main: str) -> pl.DataFrame:
+    """The documents of the queries with the largest spread between rankers by the main measure.
+
+    Of long queries those are kept that a ranker, or the labels, put highest. Scores (`score:RANKER`) and
+    ranks (`rank:RANKER`) are of a ranker's first seed; null where it has no finished run. `features` (JSON)
+    are those in which a document differs most from the others of its query, in standard deviations.
+    """
+    values = data.of_measure(main)[[data.rankers.index(ranker) for ranker in data.real]]
+    lowest, highest = (np.where(np.isnan(values), other, values) for other in (np.inf, -np.inf))
+    spread = highest.max(axis=0) - lowest.min(axis=0)
+    chosen = [q for q in np.argsort(-spread, kind="stable")[:N_QUERIES] if spread[q] > 0]
+    by_fold: dict[int, list[tuple[int, str]]] = {}
+    for place, q in enumerate(chosen):
+        fold, qid = data.queries.row(int(q))
+        by_fold.setdefault(fold, []).append((place, qid))
+    rows: list[tuple[int, dict[str, Any]]] = []
+    for fold, queries in by_fold.items():
+        test = results.test_data(data.dataset, fold)
+        scores = _scores(results, data, fold)
+        position = {str(qid): q for q, qid in enumerate(test.qids)}
+        for place, qid in queries:
+            head = {"dataset": data.dataset, "fold": fold, "qid": qid}
+            rows += [(place, head | row) for row in _documents(test, position[qid], scores)]
+    rows.sort(key=lambda row: row[0])  # stable: the largest spread first
+    schema: dict[str, Any] = {"dataset": pl.String, "fold": pl.Int64, "qid": pl.String, "doc": pl.String}
+    schema |= {"label": pl.Float64, **{f"score:{ranker}": pl.Float64 for ranker in data.real}}
+    schema |= {**{f"rank:{ranker}": pl.Int64 for ranker in data.real}, "features": pl.String}
+    return pl.DataFrame([row for _, row in rows], schema=schema)
+
+
+def _scores(results: Results, data: Pooled, fold: int) -> dict[str, Values]:
+    """The test scores of every ranker that has any in this fold."""
+    done = results.runs.filter(dataset=data.dataset, fold=fold, state="done").sort("seed")
+    seeds = dict(reversed(done.select("ranker", "seed").rows()))
+    return {r: results.scores(data.dataset, fold, r, seeds[r]) for r in data.real if r in seeds}
+
+
+def _documents(test: Dataset, query: int, scores: dict[str, Values]) -> list[dict[str, Any]]:
+    """The documents of a query, the best label first."""
+    begin, end = int(test.query_ptr[query]), int(test.query_ptr[query + 1])
+    labels = test.y[begin:end].astype(np.float64)
+    ideal = _ranks(labels)
+    ranks = {ranker: _ranks(of_all[begin:end]) for ranker, of_all in scores.items()}
+    highest = np.min([ideal, *ranks.values()], axis=0)
+    kept = np.argsort(highest, kind="stable")[:N_DOCUMENTS]
+    distance = _distances(test.X[begin:end].astype(np.float64))
+    return [
+        {
+            "doc": (test.doc_ids[begin + i] if test.doc_ids else "") or str(i + 1),
+            "label": labels[i],
+            **{f"score:{ranker}": of_all[begin + i] for ranker, of_all in scores.items()},
+            **{f"rank:{ranker}": rank[i] for ranker, rank in ranks.items()},
+            "features": _telling(test.X[begin + i], distance[i], test.feature_names),
+        }
+        for i in kept[np.argsort(ideal[kept])]
+    ]
+
+
+def _ranks(scores: Values) -> NDArray[np.int64]:
+    """1 for the highest; equals in their input order."""
+    ranks = np.empty(len(scores), np.int64)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    return ranks
+
+
+def _distances(X: Values) -> Values:
+    """How many standard deviations each value is from its column's mean; 0 where that cannot be said."""
+    known = np.isfinite(X)
+    count = np.maximum(known.sum(axis=0), 1)
+    centered = np.where(known, X, 0.0) - np.where(known, X, 0.0).sum(axis=0) / count
+    deviation = np.sqrt((centered**2 * known).sum(axis=0) / count)
+    return np.where(known, np.abs(centered), 0.0) / np.where(deviation > 0, deviation, np.inf)
+
+
+def _telling(values: Features, distance: Values, names: tuple[str, ...]) -> str:
+    """The values of the features that are farthest from the query's others."""
+    chosen = [j for j in np.argsort(-distance, kind="stable")[:N_FEATURES] if distance[j] > 0]
+    return json.dumps({names[j]: float(f"{values[j]:.6g}") for j in chosen}, ensure_ascii=False)
