@@ -11,7 +11,7 @@ from pomona.errors import InputError, PomonaError
 from pomona.experiments.analysis.caution import cautions
 from pomona.experiments.analysis.convention import convention_table, order_changes
 from pomona.experiments.analysis.cost import cost_table, front_table
-from pomona.experiments.analysis.document import document_table
+from pomona.experiments.analysis.document import document_schema, document_table
 from pomona.experiments.analysis.learning import learning_table
 from pomona.experiments.analysis.pairs import marks_of, pairs_of, pairs_table
 from pomona.experiments.analysis.pooled import pooled
@@ -29,7 +29,8 @@ class Findings:
     """A comparison, read by a statistician. Null is: cannot be told.
 
     Queries are the unit: seeds are averaged for each query first, the queries of all test folds are pooled.
-    The best and the worst possible ranking (bounds) are in `table` only.
+    The best and the worst possible ranking (bounds) are in `table` only. A ranker that misses queries of
+    others (some run failed) is in no ranking: not in `fronts`, `winning` and `headline`, and without a rank.
 
     Attributes
     ----------
@@ -96,8 +97,14 @@ def find(results: Results, *, alpha: float = 0.05, n_resamples: int = 10_000, se
         for pair in pairs_of(data, measures, alpha=alpha, n_resamples=n_resamples, seed=seed)
     ]
     pairs, costs = pairs_table(tested, alpha), cost_table(results.runs)
+    comparable = [(data.dataset, ranker) for data in datasets for ranker in data.comparable]
     marks = marks_of(tested, baseline, alpha)
     table = quality_table(datasets, measures, marks, alpha=alpha, n_resamples=n_resamples, seed=seed)
+    ranked = table.join(
+        pl.DataFrame(comparable, schema=["dataset", "ranker"], orient="row"),
+        on=["dataset", "ranker"],
+        how="semi",
+    )
     conventions = convention_table(datasets, results.runs, spec.measures, spec.conventions)
     warnings = cautions(results, datasets, measures, main)
     documents = []
@@ -105,6 +112,7 @@ def find(results: Results, *, alpha: float = 0.05, n_resamples: int = 10_000, se
         try:
             documents.append(document_table(results, data, main))
         except (PomonaError, OSError) as error:
+            documents.append(pl.DataFrame(schema=document_schema(data)))
             warnings.append(f"documents of {data.dataset} cannot be shown: {error}")
     return Findings(
         results=results,
@@ -118,12 +126,12 @@ def find(results: Results, *, alpha: float = 0.05, n_resamples: int = 10_000, se
         cutoffs=cutoff_table(datasets, spec.conventions),
         conventions=conventions,
         order_changes=order_changes(conventions),
-        fronts=front_table(table, costs, main),
+        fronts=front_table(ranked, costs, main),
         learning=learning_table(results.curves, alpha=alpha, seed=seed),
         variance=variance_table(datasets, measures),
-        winning=winning_table(table),
+        winning=winning_table(ranked),
         queries=query_table(datasets, main),
-        documents=pl.concat(documents, how="diagonal") if documents else pl.DataFrame(),
-        headline=headline_table(table, pairs, costs, main, alpha),
+        documents=pl.concat(documents, how="diagonal"),
+        headline=headline_table(ranked, pairs, costs, main, alpha),
         warnings=warnings,
     )

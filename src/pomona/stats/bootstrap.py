@@ -25,49 +25,43 @@ from pomona.stats.random_word import key_of, random_word
 from pomona.stats.sample import sample_of
 
 _ROUNDING = 1e-12  # a resampled mean that close to the observed one equals it
-_PIECE = 64  # resamples whose weights are held at a time
+_PIECE = 64  # resamples whose counts a thread holds at a time; a multiple of 4
 
 
 @kernel
-def _count_draws(first, last, key, out_counts):
-    """How often each of n queries is drawn by resamples first … last−1: two draws from a random word."""
-    n = out_counts.shape[1]
+def _count_draws(first, key, out_counts):
+    """How often each of n queries is drawn by resamples `first` and on: two draws from a random word."""
+    n_resamples, n = out_counts.shape
     low = np.uint64(0xFFFFFFFF)
-    out_counts[: last - first] = 0.0
-    for b in range(first, last):
-        counts = out_counts[b - first]
+    for b in range(n_resamples):
+        for q in range(n):
+            out_counts[b, q] = 0.0
         for draw in range(0, n, 2):
-            word = random_word(key, b, draw)
-            counts[((word & low) * np.uint64(n)) >> np.uint64(32)] += 1.0
+            word = random_word(key, first + b, draw)
+            out_counts[b, ((word & low) * np.uint64(n)) >> np.uint64(32)] += 1.0
             if draw + 1 < n:
-                counts[((word >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)] += 1.0
+                out_counts[b, ((word >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32)] += 1.0
 
 
 @kernel
 def _weighted_sums(weights, values, out):
-    """out[b, c] = Σ_q weights[b, q] values[q, c], four b at a time; summed in the order of q."""
+    """out[b, c] = Σ_q weights[b, q] values[q, c], summed in the order of q.
+
+    Four sums at a time, since fetching a value takes longer than using it: `out` has a multiple of 4 rows.
+    """
     n_sums, n_columns = out.shape
-    sums = np.empty((4, n_columns))
-    one, two, three, four = sums
     for b in range(0, n_sums, 4):
-        # Beyond the last row the last is computed again, which costs less than a second loop.
-        rows = (
-            weights[b],
-            weights[min(b + 1, n_sums - 1)],
-            weights[min(b + 2, n_sums - 1)],
-            weights[min(b + 3, n_sums - 1)],
-        )
-        sums[:] = 0.0
-        for q in range(values.shape[0]):
-            value = values[q]
-            w1, w2, w3, w4 = rows[0][q], rows[1][q], rows[2][q], rows[3][q]
+        for row in range(b, b + 4):
             for c in range(n_columns):
-                one[c] += w1 * value[c]
-                two[c] += w2 * value[c]
-                three[c] += w3 * value[c]
-                four[c] += w4 * value[c]
-        for row in range(min(4, n_sums - b)):
-            out[b + row] = sums[row]
+                out[row, c] = 0.0
+        for q in range(values.shape[0]):
+            one, two, three, four = weights[b, q], weights[b + 1, q], weights[b + 2, q], weights[b + 3, q]
+            for c in range(n_columns):
+                value = values[q, c]
+                out[b, c] += one * value
+                out[b + 1, c] += two * value
+                out[b + 2, c] += three * value
+                out[b + 3, c] += four * value
 
 
 @dataclass(frozen=True)
@@ -91,17 +85,17 @@ class Resampled:
             raise InputError(f"found n_resamples={n_resamples}, expected at least 1")
         n_series, n = rows.shape
         key, columns = key_of(seed), np.ascontiguousarray(rows.T)
-        sums = np.empty((n_resamples, n_series))
+        n_pieces = -(-n_resamples // _PIECE)
+        sums = np.empty((n_pieces * _PIECE, n_series))
 
         def draw(first: int, last: int) -> None:
             counts = np.empty((_PIECE, n))
-            for begin in range(first, last, _PIECE):
-                end = min(begin + _PIECE, last)
-                _count_draws(begin, end, key, counts)
-                _weighted_sums(counts[: end - begin], columns, sums[begin:end])
+            for begin in range(first * _PIECE, last * _PIECE, _PIECE):
+                _count_draws(begin, key, counts)
+                _weighted_sums(counts, columns, sums[begin : begin + _PIECE])
 
-        over_chunks(draw, n_resamples, smallest=_PIECE)
-        return cls(rows, np.ascontiguousarray(sums.T) / n)
+        over_chunks(draw, n_pieces)
+        return cls(rows, np.ascontiguousarray(sums[:n_resamples].T) / n)
 
     def intervals(self, level: float = 0.95) -> tuple[Values, Values]:
         """The lower and upper end for every row's mean."""
@@ -153,15 +147,16 @@ def interval_clustered(
         return np.full(runs.shape[1], np.nan), np.full(runs.shape[1], np.nan)
     random = np.random.default_rng(seed)
     members = [np.flatnonzero(fold_of_run == fold) for fold in np.unique(fold_of_run)]
-    weights = np.zeros((n_resamples, len(runs)))
-    drawn = random.multinomial(len(members), np.full(len(members), 1 / len(members)), size=n_resamples)
+    n_sums = -(-n_resamples // 4) * 4
+    weights = np.zeros((n_sums, len(runs)))
+    drawn = random.multinomial(len(members), np.full(len(members), 1 / len(members)), size=n_sums)
     for times, runs_of_fold in zip(drawn.T, members, strict=True):
         n_seeds = len(runs_of_fold)
         chosen = random.multinomial(times * n_seeds, np.full(n_seeds, 1 / n_seeds))
         weights[:, runs_of_fold] = chosen / (n_seeds * len(members))
-    means = np.empty((n_resamples, runs.shape[1]))
+    means = np.empty((n_sums, runs.shape[1]))
     _weighted_sums(weights, np.ascontiguousarray(runs), means)
-    low, high = np.quantile(means, ((1 - level) / 2, (1 + level) / 2), axis=0)
+    low, high = np.quantile(means[:n_resamples], ((1 - level) / 2, (1 + level) / 2), axis=0)
     return low, high
 
 

@@ -29,19 +29,27 @@ _COLUMNS = 64  # at a time, so that their tables stay in the cache
 
 
 @kernel
-def _tabulate(values, first_query, out_table):
-    """Signed sums of each four of 64 queries: bit i of a table's row number is the sign of query i."""
-    n, width = values.shape
-    out_table[:, 0] = 0.0
-    for four in range(16):
-        table = out_table[four]
-        for bit in range(4):
-            query = first_query + 4 * four + bit
-            for row in range(1 << bit):
+def _tabulate(values, first_query, left, out_table):
+    """Signed sums of each four of 64 queries: bit i of a table's row number is the sign of query i.
+
+    Sizes are read from the table: bounds that the compiler knows it would unroll, which takes it seconds.
+    """
+    fours, rows, width = out_table.shape
+    for four in range(fours):
+        for c in range(width):
+            out_table[four, 0, c] = 0.0
+        query = first_query + 4 * four
+        half = 1
+        while half < rows:
+            weight = 1.0 if query < values.shape[0] else 0.0
+            at = min(query, values.shape[0] - 1)
+            for row in range(half):
                 for c in range(width):
-                    value = values[query, c] if query < n else 0.0
-                    table[row + (1 << bit), c] = table[row, c] + value
-                    table[row, c] -= value
+                    value = weight * values[at, left + c]
+                    out_table[four, row + half, c] = out_table[four, row, c] + value
+                    out_table[four, row, c] -= value
+            query += 1
+            half *= 2
 
 
 @kernel
@@ -49,23 +57,22 @@ def _add_signed(first, last, key, is_exact, values, out):
     """out[b, c] = Σ_q ± values[q, c] for resamples b; the signs of an exact one are the bits of b."""
     n, n_columns = values.shape
     for left in range(0, n_columns, _COLUMNS):
-        columns = values[:, left : left + _COLUMNS]
-        width = columns.shape[1]
+        width = min(n_columns - left, _COLUMNS)
         table = np.empty((16, 16, width))
-        out[first:last, left : left + width] = 0.0
         for place in range((n + 63) // 64):
-            _tabulate(columns, 64 * place, table)
+            _tabulate(values, 64 * place, left, table)
             for b in range(first, last):
                 word = np.uint64(b) if is_exact else random_word(key, b, place)
-                total = out[b, left : left + width]
-                for four in range(0, 16, 4):
-                    one = table[four, word & np.uint64(15)]
-                    two = table[four + 1, (word >> np.uint64(4)) & np.uint64(15)]
-                    three = table[four + 2, (word >> np.uint64(8)) & np.uint64(15)]
-                    last_of = table[four + 3, (word >> np.uint64(12)) & np.uint64(15)]
+                for four in range(0, table.shape[0], 4):
+                    i = word & np.uint64(15)
+                    j = (word >> np.uint64(4)) & np.uint64(15)
+                    k = (word >> np.uint64(8)) & np.uint64(15)
+                    m = (word >> np.uint64(12)) & np.uint64(15)
                     word >>= np.uint64(16)
                     for c in range(width):
-                        total[c] += (one[c] + two[c]) + (three[c] + last_of[c])
+                        out[b, left + c] += (table[four, i, c] + table[four + 1, j, c]) + (
+                            table[four + 2, k, c] + table[four + 3, m, c]
+                        )
 
 
 def _signed_sums(values: Values, n_resamples: int, seed: int) -> Values:
@@ -74,7 +81,7 @@ def _signed_sums(values: Values, n_resamples: int, seed: int) -> Values:
         raise InputError(f"found n_resamples={n_resamples}, expected at least 1")
     n_series, n = values.shape
     is_exact = n <= N_EXACT
-    sums = np.empty((2**n if is_exact else n_resamples, n_series))
+    sums = np.zeros((2**n if is_exact else n_resamples, n_series))
     columns = np.ascontiguousarray(values.T)
     over_chunks(_add_signed, len(sums), key_of(seed), is_exact, columns, sums, smallest=256)
     return np.ascontiguousarray(sums.T)

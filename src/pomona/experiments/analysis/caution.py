@@ -48,7 +48,7 @@ def _queries(data: Pooled) -> Iterator[str]:
         if count < n:
             yield (
                 f"{ranker} was judged on {count} of {n} queries of {data.dataset}: its means are of other "
-                "queries than the others', its tests of those that both have"
+                "queries than the others', and cannot be ranked; pairs are tested on what both have"
             )
     again = n - data.queries["qid"].n_unique()
     if again:
@@ -73,13 +73,13 @@ def _choices(results: Results, data: Pooled, main: str) -> Iterator[str]:
         chosen = max(variants, key=lambda ranker: by_valid.get(ranker, float("-inf")))
         if not all(ranker in by_valid for ranker in variants):
             yield (
-                f"{len(variants)} variants of {kind} on {data.dataset} have no validation values: to pick the "
-                "best of them by these tables is to choose by the test data"
+                f"{len(variants)} variants of {kind} on {data.dataset} have no validation values: to pick "
+                "the best of them by these tables is to choose by the test data"
             )
         elif best != chosen:
             yield (
-                f"of {len(variants)} variants of {kind} on {data.dataset}, {best} is best on the test data, but "
-                f"the validation data choose {chosen}: report that one, the test fold must choose nothing"
+                f"of {len(variants)} variants of {kind} on {data.dataset}, {best} is best on the test data, "
+                f"but the validation data choose {chosen}: report that one, the test fold must choose nothing"
             )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations
 
 import polars as pl
@@ -35,7 +35,8 @@ def convention_table(
 ) -> pl.DataFrame:
     """Means and ranks (1 is best, equals share the better one) under every convention.
 
-    `trained_with` is the convention of the measure that the ranker was trained for; null if for none.
+    `trained_with` is the convention of the measure that the ranker was trained for; null if for none. A
+    ranker that was judged on fewer queries has no rank.
     """
     trained = {
         ranker: _convention_of(text) for ranker, text in runs.select("ranker", "trained_for").iter_rows()
@@ -49,14 +50,16 @@ def convention_table(
                 # Twelve decimals: what differs by rounding only is equal.
                 means = {ranker: round(data.mean(ranker, column), 12) for ranker in data.real}
                 rows += [
-                    (data.dataset, ranker, trained[ranker], judge, name, mean, _rank(mean, means.values()))
+                    (data.dataset, ranker, trained[ranker], judge, name, mean, _rank(ranker, means, data))
                     for ranker, mean in means.items()
                 ]
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
 
-def _rank(mean: float, means: Iterable[float]) -> int:
-    return 1 + sum(other > mean for other in means)
+def _rank(ranker: str, means: Mapping[str, float], data: Pooled) -> int | None:
+    if ranker not in data.comparable:
+        return None
+    return 1 + sum(means[other] > means[ranker] for other in data.comparable)
 
 
 def _convention_of(measure: str | None) -> str | None:
@@ -66,7 +69,8 @@ def _convention_of(measure: str | None) -> str | None:
 def order_changes(table: pl.DataFrame) -> pl.DataFrame:
     """Pairs of rankers of which one convention prefers the first, another the second."""
     rows = []
-    for (dataset, measure), part in table.group_by("dataset", "measure", maintain_order=True):
+    ranked = table.filter(pl.col("rank").is_not_null())
+    for (dataset, measure), part in ranked.group_by("dataset", "measure", maintain_order=True):
         means = {
             (judge, ranker): mean
             for judge, ranker, mean in part.select("judged_with", "ranker", "mean").iter_rows()

@@ -50,10 +50,17 @@ def document_table(results: Results, data: Pooled, main: str) -> pl.DataFrame:
             head = {"dataset": data.dataset, "fold": fold, "qid": qid}
             rows += [(place, head | row) for row in _documents(test, position[qid], scores)]
     rows.sort(key=lambda row: row[0])  # stable: the largest spread first
-    schema: dict[str, Any] = {"dataset": pl.String, "fold": pl.Int64, "qid": pl.String, "doc": pl.String}
-    schema |= {"label": pl.Float64, **{f"score:{ranker}": pl.Float64 for ranker in data.real}}
-    schema |= {**{f"rank:{ranker}": pl.Int64 for ranker in data.real}, "features": pl.String}
-    return pl.DataFrame([row for _, row in rows], schema=schema)
+    return pl.DataFrame([row for _, row in rows], schema=document_schema(data))
+
+
+def document_schema(data: Pooled) -> dict[str, Any]:
+    """The columns of a document table and their types."""
+    return {
+        **{"dataset": pl.String, "fold": pl.Int64, "qid": pl.String, "doc": pl.String, "label": pl.Float64},
+        **{f"score:{ranker}": pl.Float64 for ranker in data.real},
+        **{f"rank:{ranker}": pl.Int64 for ranker in data.real},
+        "features": pl.String,
+    }
 
 
 def _scores(results: Results, data: Pooled, fold: int) -> dict[str, Values]:

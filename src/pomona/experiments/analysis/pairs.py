@@ -1,8 +1,8 @@
 """Every pair of rankers, tested on the queries that both were judged on.
 
 The pairs of one dataset and measure are a family: Holm's and Benjamini and Hochberg's corrections are over
-it. Against the baseline a ranker is marked by Yilmaz & Robertson's rule, with each of the three tests corrected
-(Holm) for the number of rankers that are compared with the baseline.
+it. Against the baseline a ranker is marked by Yilmaz & Robertson's rule, with each of the three tests
+corrected (Holm) for the number of rankers that are compared with the baseline.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ again in another fold is another query.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,10 +48,18 @@ class Pooled:
         """The rankers without the bounds."""
         return [ranker for ranker, is_bound in zip(self.rankers, self.is_bound, strict=True) if not is_bound]
 
-    @property
+    @cached_property
     def present(self) -> NDArray[np.bool_]:
         """(rankers × queries): whether there is a value."""
-        return ~np.isnan(self.values).any(axis=2)
+        present: NDArray[np.bool_] = np.isfinite(self.values).all(axis=2)
+        return present
+
+    @cached_property
+    def comparable(self) -> list[str]:
+        """Rankers judged on the same queries as the one with the most: only their means can be ranked."""
+        present = self.present[~self.is_bound]
+        most = present[present.sum(axis=1).argmax()] if len(present) else None
+        return [ranker for ranker, own in zip(self.real, present, strict=True) if (own == most).all()]
 
     def of_measure(self, measure: str) -> Values:
         """(rankers × queries) values of one measure."""

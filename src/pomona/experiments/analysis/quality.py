@@ -99,5 +99,4 @@ def query_table(datasets: Sequence[Pooled], main: str) -> pl.DataFrame:
         )
         for data in datasets
     ]
-    empty = pl.DataFrame(schema={"dataset": pl.String, "fold": pl.Int64, "qid": pl.String})
-    return pl.concat([empty, *frames], how="diagonal").fill_nan(None)
+    return pl.concat(frames, how="diagonal").fill_nan(None)

@@ -29,6 +29,7 @@ def headline_table(
     Significant is a difference that t, Wilcoxon and sign test agree on and whose randomization test,
     corrected by Holm for all pairs (`p`), rejects too.
     """
+    spent = {(row["dataset"], row["ranker"]): row for row in costs.iter_rows(named=True)}
     rows = []
     real = table.filter((pl.col("measure") == main) & ~pl.col("is_bound"))
     for (dataset,), part in real.group_by("dataset", maintain_order=True):
@@ -36,8 +37,8 @@ def headline_table(
         winner, runner_up = best[0], best[1] if len(best) > 1 else None
         row: dict[str, Any] = {"winner": winner, "runner_up": runner_up, "measure": main, "dataset": dataset}
         for who, ranker in (("winner", winner), ("runner_up", runner_up)):
-            for spent in costs.filter(dataset=dataset, ranker=ranker).iter_rows(named=True):
-                row |= {f"{who}_{cost}": spent[cost] for cost in ("train_seconds", "score_microseconds")}
+            for cost in ("train_seconds", "score_microseconds"):
+                row[f"{who}_{cost}"] = spent.get((dataset, ranker), {}).get(cost)
         rows.append({**dict.fromkeys(_HEADLINE), **row, **_between(pairs, row, alpha)})
     return pl.DataFrame(rows, schema=_HEADLINE)
 
@@ -48,18 +49,14 @@ def _between(pairs: pl.DataFrame, row: dict[str, Any], alpha: float) -> dict[str
     found = pairs.filter(
         pl.col("a").is_in(both), pl.col("b").is_in(both), dataset=row["dataset"], measure=row["measure"]
     )
-    for pair in found.iter_rows(named=True):
-        ends = pair["low"], pair["high"]
-        if pair["a"] != row["winner"]:
-            ends = tuple(None if end is None else -end for end in reversed(ends))
-        return {
-            "difference": pair["difference"] * (1 if pair["a"] == row["winner"] else -1),
-            "low": ends[0],
-            "high": ends[1],
-            "p": pair["holm_p"],
-            "is_significant": pair["agree"] and pair["holm_p"] <= alpha,
-        }
-    return {}
+    if found.is_empty():
+        return {}
+    pair = found.row(0, named=True)
+    said = {"p": pair["holm_p"], "is_significant": pair["agree"] and pair["holm_p"] <= alpha}
+    if pair["a"] == row["winner"]:
+        return {**said, **{name: pair[name] for name in ("difference", "low", "high")}}
+    turned = {"difference": "difference", "low": "high", "high": "low"}
+    return {**said, **{name: None if pair[of] is None else -pair[of] for name, of in turned.items()}}
 
 
 def winning_table(table: pl.DataFrame) -> pl.DataFrame:

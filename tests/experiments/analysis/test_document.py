@@ -1,0 +1,95 @@
+import json
+
+import numpy as np
+import polars as pl
+
+from experiments.invented_results import Ranker, but, invent
+from pomona.data.dataset import Dataset
+from pomona.experiments.analysis.document import N_DOCUMENTS, N_QUERIES, document_schema, document_table
+from pomona.experiments.analysis.pooled import pooled
+
+
+def test_queries_of_the_largest_spread_come_first():
+    results = invent(n_queries=100)
+    (data,) = pooled(results)
+    table = document_table(results, data, "ap")
+    shown = table.select("fold", "qid").unique(maintain_order=True).rows()
+    assert len(shown) == N_QUERIES
+    spread = dict(zip(data.queries.rows(), np.ptp(data.of_measure("ap")[:3], axis=0), strict=True))
+    assert [spread[q] for q in shown] == sorted(spread.values(), reverse=True)[:N_QUERIES]
+    assert table.schema == pl.Schema(document_schema(data))
+
+
+def test_scores_and_ranks_are_those_of_the_first_seed():
+    results = invent(n_queries=20)
+    (data,) = pooled(results)
+    table = document_table(results, data, "ap")
+    fold, qid = table.select("fold", "qid").row(0)
+    own = table.filter(fold=fold, qid=qid)
+    test = results.test_data("one", fold)
+    begin = int(test.query_ptr[test.qids.tolist().index(int(qid))])
+    scores = results.scores("one", fold, "LambdaMART", 0)[begin : begin + 8]
+    rows = [int(doc) - 1 for doc in own["doc"]]
+    assert sorted(rows) == list(range(8))
+    assert own["score:LambdaMART"].to_list() == scores[rows].tolist()
+    assert own["rank:LambdaMART"].to_list() == [1 + sum(scores > scores[i]) for i in rows]
+    assert own["label"].to_list() == sorted(test.y[begin : begin + 8].tolist(), reverse=True)
+
+
+class Given:
+    """Results with one query of given documents."""
+
+    def __init__(self, X, labels, scores, doc_ids=None):
+        self._data = Dataset(X, labels, [7] * len(labels), doc_ids=doc_ids)
+        self._scores = scores
+        rankers = [Ranker(name, 0.1 * i, noise=0.0) for i, name in enumerate(scores)]
+        invented = invent(rankers, n_folds=1, n_queries=1)
+        self.values = invented.values.with_columns(qid=pl.lit("7"))
+        self.runs = invented.runs
+        (self.pooled,) = pooled(but(invented, values=self.values))
+
+    def test_data(self, dataset, fold):
+        return self._data
+
+    def scores(self, dataset, fold, ranker, seed):
+        return np.array(self._scores[ranker], float)
+
+    def table(self):
+        return document_table(self, self.pooled, "ap")
+
+
+def test_features_that_tell_a_document_apart():
+    X = [[0.0, 1.0, 5.0], [0.0, 2.0, 5.0], [9.0, 3.0, 5.0], [0.0, np.nan, 5.0]]
+    table = Given(X, [3, 2, 1, 0], {"a": [4, 3, 2, 1], "b": [1, 2, 3, 4]}, ["w", "x", "", "z"]).table()
+    assert table["doc"].to_list() == ["w", "x", "3", "z"]
+    told = [json.loads(text) for text in table["features"]]
+    # The third feature never varies; the second document has the mean of the second, the last has none.
+    assert told[0] == {"f2": 1.0, "f1": 0.0}
+    assert told[1] == {"f1": 0.0}
+    assert list(told[2]) == ["f1", "f2"]
+    assert told[3] == {"f1": 0.0}
+
+
+def test_long_queries_keep_what_somebody_put_high():
+    n = 100
+    labels = np.zeros(n)
+    labels[70] = 2
+    scores = {"a": -np.arange(n), "b": -np.abs(np.arange(n) - 50)}
+    table = Given(np.zeros((n, 1)), labels, scores).table()
+    assert len(table) == N_DOCUMENTS
+    assert table["doc"][0] == "71"  # the one relevant document, which both put low
+    assert {"1", "51"} <= set(table["doc"])
+    assert "91" not in table["doc"]
+
+
+def test_rankers_without_the_fold_are_null():
+    results = invent(n_queries=20, failed=[("one", 2, "MART", 0)])
+    (data,) = pooled(results)
+    table = document_table(results, data, "ap")
+    assert table.filter(fold=2)["score:MART"].null_count() == table.filter(fold=2).height > 0
+    assert table.filter(fold=1)["rank:MART"].null_count() == 0
+
+
+def test_rankers_that_agree_show_nothing():
+    results = invent([Ranker("a", noise=0.0), Ranker("b", noise=0.0)])
+    assert document_table(results, pooled(results)[0], "ap").is_empty()
