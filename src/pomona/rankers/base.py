@@ -147,31 +147,40 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | Path) -> None:
         """Write the fitted ranker to a file that loads without running code."""
         self._check_fitted()
+        write_model(Path(path), self.name, *self._written())
+
+    def _written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Parameters and what was learnt, as (what JSON holds, arrays)."""
         facts, arrays = self._state()
         parameters = {name: _plain(name, value) for name, value in self.get_params(deep=False).items()}
         learnt = {"n_features": self.n_features_in_, "feature_names": list(self.feature_names_), **facts}
-        write_model(Path(path), self.name, {"parameters": parameters, "learnt": learnt}, arrays)
+        return {"parameters": parameters, "learnt": learnt}, arrays
 
 
 def load_model(path: str | Path) -> Ranker:
     """Read a fitted ranker from the file that `save` wrote."""
     kind, written, arrays = read_model(Path(path))
     try:
-        cls = _registry.find("rankers", kind, "ranker").load()
-        # JSON knows no tuples; no parameter is a list.
-        parameters = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in written["parameters"].items()
-        }
-        ranker: Ranker = cls(**parameters)
-        learnt = written["learnt"]
-        ranker.n_features_in_ = int(learnt["n_features"])
-        ranker.feature_names_ = tuple(learnt["feature_names"])
-        ranker._set_state(learnt, arrays)
+        return restored(kind, written, arrays)
     except PomonaError:
         raise
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"not a model of this version of Pomona ({error}): train it again", path) from None
+
+
+def restored(kind: str, written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
+    """The fitted ranker of this kind that was `written`, with its arrays."""
+    cls = _registry.find("rankers", kind, "ranker").load()
+    # JSON knows no tuples; no parameter is a list.
+    parameters = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in written["parameters"].items()
+    }
+    ranker: Ranker = cls(**parameters)
+    learnt = written["learnt"]
+    ranker.n_features_in_ = int(learnt["n_features"])
+    ranker.feature_names_ = tuple(learnt["feature_names"])
+    ranker._set_state(learnt, arrays)
     return ranker
 
 

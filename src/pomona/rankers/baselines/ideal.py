@@ -1,0 +1,57 @@
+"""The ideal ranking, documents by falling label: the most that any ranker could reach (thesis, Best Ranker).
+
+A bound and no method: it reads the labels of the very documents it scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._types import Scores, Values
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError
+from pomona.measures.base import Measure
+from pomona.rankers.base import Ranker
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class IdealRanker(Ranker):
+    """Ideal ranking: documents by falling label, an upper bound.
+
+    Parameters
+    ----------
+    measure : what `score` reports.
+    """
+
+    name: ClassVar[str] = "ideal"
+    aliases: ClassVar[tuple[str, ...]] = ("best_ranker",)
+    family: ClassVar[str] = "baseline"
+    paper: ClassVar[str] = "no method: the upper bound of a comparison"
+    is_bound: ClassVar[bool] = True
+
+    measure: str | Measure = "ndcg@10"
+
+    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        """There is nothing to learn."""
+
+    def predict(self, X: Any, qid: Any = None) -> Scores:
+        """The labels of a dataset's documents; rows without labels are refused."""
+        if not isinstance(X, Dataset):
+            raise InputError(
+                f"{type(self).__name__} ranks by labels, which rows of features do not have: give a Dataset"
+            )
+        return super().predict(X, qid)
+
+    def _predict_queries(self, data: Dataset) -> Scores:
+        return data.y.astype(np.float64)
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return {}, {}
+
+    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """There is nothing to restore."""

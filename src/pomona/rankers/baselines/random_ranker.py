@@ -1,0 +1,91 @@
+"""Random order, the floor of every comparison: each document's score is a hash of what it is.
+
+    score = hash(seed, query id, features, n) / 2^64
+
+A generator that is drawn from in turn would score a document by its place in the batch. Here it is told by
+its query's id and its features, so it keeps its score in whatever order and company it comes. Documents of a
+query with the very same features are told apart by their order among themselves (n), lest they tie and input
+order, which in published collections often follows the labels, decide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._types import Scores, Values
+from pomona.data.dataset import Dataset
+from pomona.measures.base import Measure
+from pomona.rankers.base import Ranker
+
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RandomRanker(Ranker):
+    """Random order: scores that know nothing, the same for the same document.
+
+    Parameters
+    ----------
+    measure : what `score` reports.
+    seed : another seed, another order.
+    """
+
+    name: ClassVar[str] = "random"
+    aliases: ClassVar[tuple[str, ...]] = ("random_ranker", "random-ranker")
+    family: ClassVar[str] = "baseline"
+    paper: ClassVar[str] = "no method: the floor of a comparison"
+
+    measure: str | Measure = "ndcg@10"
+    seed: int = 0
+
+    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        """There is nothing to learn."""
+
+    @property
+    def _needs_queries(self) -> bool:
+        return True
+
+    def _predict_queries(self, data: Dataset) -> Scores:
+        of_query = np.array([_digest(f"{self.seed} {qid}") for qid in data.qids.tolist()], np.uint64)
+        hashes = np.repeat(of_query, np.diff(data.query_ptr))
+        for column in np.ascontiguousarray(data.X.T) + np.float32(0.0):  # −0 becomes 0, which it equals
+            column[np.isnan(column)] = np.nan  # one of the many bit patterns of NaN
+            hashes = _mixed(hashes ^ column.view(np.uint32))
+        hashes = _mixed(hashes ^ _copy_number(hashes, data))
+        return (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return {}, {}
+
+    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """There is nothing to restore."""
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def _mixed(hashes: Hashes) -> Hashes:
+    """SplitMix64's finalizer (Steele, Lea & Flood 2014): every bit of the input turns half of the output."""
+    hashes = hashes + np.uint64(0x9E3779B97F4A7C15)
+    hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return hashes ^ (hashes >> np.uint64(31))
+
+
+def _copy_number(hashes: Hashes, data: Dataset) -> Hashes:
+    """How many documents of the same query and hash stand before each document."""
+    query = np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr))
+    order = np.lexsort((hashes, query))
+    same = (hashes[order][1:] == hashes[order][:-1]) & (query[order][1:] == query[order][:-1])
+    places = np.arange(data.n_docs)
+    run_starts = np.maximum.accumulate(np.where(np.concatenate(([True], ~same)), places, 0))
+    numbers = np.empty(data.n_docs, np.uint64)
+    numbers[order] = places - run_starts
+    return numbers

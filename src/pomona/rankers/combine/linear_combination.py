@@ -1,0 +1,240 @@
+"""Linear combination of rankers (thesis 3.4.7): several opinions, weighed.
+
+    score = Σ_i α_i F_i,   each ranker's scores F_i first put on a common scale inside each query
+
+The form is the thesis'; how α is found it leaves open, so that part is reconstructed. Here any linear ranker
+finds it, with the rankers' scores as its features: least squares by default, or one that aims at a measure.
+It looks at *held-out* scores only, since a ranker that has learnt its training queries by heart would
+outweigh better ones: those of the validation set, or else of training queries left out of each fit in turn.
+`weights="uniform"` trusts all alike, and with `normalize="rank"` is the rank average (Borda count).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from pomona import _registry
+from pomona._types import Scores, Values
+from pomona.data.dataset import Dataset
+from pomona.data.normalize import QueryMinMaxScaler, QueryRankScaler, QueryStandardScaler
+from pomona.errors import InputError, UnknownNameError
+from pomona.measures.base import Measure
+from pomona.rankers.base import Ranker, SearchRange, restored
+from pomona.rankers.linear.linear_ranker import LinearRanker
+
+_SCALERS = {"standard": QueryStandardScaler, "minmax": QueryMinMaxScaler, "rank": QueryRankScaler}
+Members = list[tuple[str, Ranker]]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearCombination(Ranker):
+    """Linear combination of rankers, weighed on held-out queries.
+
+    Parameters
+    ----------
+    rankers : (name, ranker) pairs, or names of `pomona list rankers` with commas between them.
+    weights : `uniform`, one number a ranker, or the linear ranker that learns them on held-out scores.
+    normalize : puts each ranker's scores on a common scale inside each query: `standard`, `minmax` or `rank`.
+    prefit : the rankers are fitted already: learn only the weights, on queries that they have not seen.
+    n_folds : without a validation set, how many parts of the training queries are held out in turn.
+    measure : what `score` reports, and what weights are learnt for where their ranker asks for one.
+    seed : draws which queries are held out together.
+
+    Attributes
+    ----------
+    models_ : the (name, fitted ranker) pairs.
+    weights_ : the weight of each.
+    """
+
+    name: ClassVar[str] = "linearcombination"
+    aliases: ClassVar[tuple[str, ...]] = ("linear_combination", "linear-combination", "combination")
+    family: ClassVar[str] = "list-wise"
+    paper: ClassVar[str] = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
+    search_space: ClassVar[Mapping[str, SearchRange]] = {"normalize": list(_SCALERS)}
+
+    rankers: str | Sequence[tuple[str, Ranker]] = "linearregression,bestfeature"
+    weights: str | Sequence[float] = "linearregression"
+    normalize: str = "standard"
+    prefit: bool = False
+    n_folds: int = 5
+    measure: str | Measure = "ndcg@10"
+    seed: int = 0
+
+    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        if self.normalize not in _SCALERS:
+            raise UnknownNameError("normalization", self.normalize, _SCALERS)
+        members = self._members()
+        combiner = self._combiner([name for name, _ in members])
+        self.models_ = members if self.prefit else _fitted(members, train, valid, weights)
+        if isinstance(combiner, np.ndarray):
+            self.weights_: Values = combiner
+            return
+        if self.prefit or valid is None:
+            held_out = train
+            outputs = _outputs(members, train) if self.prefit else self._out_of_fold(members, train, weights)
+        else:
+            held_out, weights, outputs = valid, None, _outputs(self.models_, valid)
+        scaled = self._scaled(outputs, held_out)
+        stacked = held_out.replace(X=scaled.astype(np.float32), feature_names=[name for name, _ in members])
+        combiner.fit(stacked, sample_weight=None if weights is None else stacked.to_input_order(weights))
+        # Where the held-out queries do not tell the rankers apart, trust all alike.
+        self.weights_ = combiner.coef_ if combiner.coef_.any() else np.ones(len(members))
+
+    def _members(self) -> Members:
+        """The rankers to combine, checked."""
+        if isinstance(self.rankers, str):
+            entries = [_registry.find("rankers", text.strip(), "ranker") for text in self.rankers.split(",")]
+            members: Members = [(entry.name, entry.load()()) for entry in entries]
+        else:
+            members = _checked(self.rankers)
+        names = [name for name, _ in members]
+        if taken := sorted({name for name in names if names.count(name) > 1 or "__" in name}):
+            raise InputError(f"names of rankers must differ and have no '__', found {', '.join(taken)}")
+        if clash := sorted(set(names) & set(super().get_params(deep=False))):
+            raise InputError(f"a ranker cannot have the name of a parameter, found {', '.join(clash)}")
+        for name, ranker in members:
+            if ranker.is_bound:
+                raise InputError(f"{name} reads the labels of the documents it scores: it cannot be combined")
+            if self.prefit:
+                ranker._check_fitted()
+        return members
+
+    def _combiner(self, names: list[str]) -> LinearRanker | Values:
+        """What finds the weights, or the weights themselves."""
+        if self.weights == "uniform":
+            return np.ones(len(names)) / len(names)
+        if not isinstance(self.weights, str):
+            given = np.asarray(self.weights, np.float64)
+            if given.shape != (len(names),) or not np.isfinite(given).all():
+                raise InputError(
+                    f"found weights {self.weights!r}, expected {len(names)} numbers, one a ranker"
+                )
+            return given
+        cls = _registry.find("rankers", self.weights, "ranker").load()
+        if not issubclass(cls, LinearRanker):
+            raise InputError(
+                f"{self.weights} has no weights to learn: expected uniform, numbers or a linear ranker"
+            )
+        combiner: LinearRanker = cls(normalize=None, measure=self.measure)
+        return combiner
+
+    def _out_of_fold(self, members: Members, train: Dataset, weights: Values | None) -> Values:
+        """Scores of the training queries by rankers that were fitted without them."""
+        n_folds = min(self.n_folds, train.n_queries)
+        if n_folds < 2:
+            raise InputError(
+                "no query can be held out to learn weights on: give more queries, n_folds of at least 2, "
+                "a validation set, or weights='uniform'"
+            )
+        fold_of_query = np.random.default_rng(self.seed).permutation(train.n_queries) % n_folds
+        fold_of_row = np.repeat(fold_of_query, np.diff(train.query_ptr))
+        outputs = np.empty((train.n_docs, len(members)))
+        for fold in range(n_folds):
+            left = None if weights is None else weights[fold_of_row != fold]
+            fitted = _fitted(members, train.take(fold_of_query != fold), None, left)
+            outputs[fold_of_row == fold] = _outputs(fitted, train.take(fold_of_query == fold))
+        return outputs
+
+    def _scaled(self, outputs: Values, data: Dataset) -> Values:
+        """Each column on a common scale inside each query."""
+        query = np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr))
+        scaled = np.empty_like(outputs)
+        for k, column in enumerate(outputs.T):
+            # Sorted first: rounding must not depend on the order in which the documents came.
+            order = np.lexsort((column, query))
+            rescaled = _SCALERS[self.normalize]().fit_transform(column[order, None], qid=query)
+            scaled[order, k] = rescaled[:, 0]
+        return scaled
+
+    @property
+    def _needs_queries(self) -> bool:
+        return True
+
+    def _predict_queries(self, data: Dataset) -> Scores:
+        scaled = self._scaled(_outputs(self.models_, data), data)
+        scores: Scores = np.zeros(data.n_docs)
+        for weight, column in zip(self.weights_, scaled.T, strict=True):
+            scores += weight * column
+        return scores
+
+    def coefficients(self) -> dict[str, float]:
+        """The weight of every ranker."""
+        self._check_fitted()
+        return {name: float(weight) for (name, _), weight in zip(self.models_, self.weights_, strict=True)}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters; `deep`, also the rankers by name and theirs as `name__parameter`."""
+        found: dict[str, Any] = super().get_params(deep=False)
+        if deep and not isinstance(self.rankers, str):
+            for name, ranker in self.rankers:
+                found[name] = ranker
+                found |= {f"{name}__{key}": value for key, value in ranker.get_params().items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, replace rankers by name, set their parameters as `name__parameter`."""
+        self.rankers = params.pop("rankers", self.rankers)
+        if not isinstance(self.rankers, str):
+            self.rankers = [(name, params.pop(name, ranker)) for name, ranker in self.rankers]
+        super().set_params(**params)
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        cloned: Self = super().__sklearn_clone__()
+        if self.prefit:  # its rankers are not to be learnt again
+            cloned.rankers = self.rankers
+        return cloned
+
+    def _written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        # Rankers that were given as such are written with what they learnt, not as a parameter.
+        plain = copy.copy(self)
+        plain.rankers = self.rankers if isinstance(self.rankers, str) else ""
+        return super(LinearCombination, plain)._written()
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        members, arrays = [], {"weights": self.weights_}
+        for k, (name, ranker) in enumerate(self.models_):
+            written, learnt = ranker._written()
+            members.append({"name": name, "ranker": ranker.name, **written})
+            arrays |= {f"{k}.{key}": array for key, array in learnt.items()}
+        return {"members": members}, arrays
+
+    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.weights_ = arrays["weights"]
+        self.models_ = []
+        for k, member in enumerate(facts["members"]):
+            own = {
+                key.removeprefix(f"{k}."): array for key, array in arrays.items() if key.startswith(f"{k}.")
+            }
+            self.models_.append((member["name"], restored(member["ranker"], member, own)))
+        if not self.rankers:
+            self.rankers = [(name, ranker if self.prefit else clone(ranker)) for name, ranker in self.models_]
+        if self.weights_.shape != (len(self.models_),):
+            raise ValueError(f"{self.weights_.size} weights for {len(self.models_)} rankers")
+
+
+def _checked(rankers: Any) -> Members:
+    pairs = list(rankers) if isinstance(rankers, Sequence) else []
+    is_pair = [
+        isinstance(pair, Sequence) and len(pair) == 2 and isinstance(pair[1], Ranker) for pair in pairs
+    ]
+    if not pairs or not all(is_pair):
+        raise InputError(f"found rankers {rankers!r}, expected (name, ranker) pairs or names with commas")
+    return [(str(name), ranker) for name, ranker in pairs]
+
+
+def _fitted(members: Members, train: Dataset, valid: Dataset | None, weights: Values | None) -> Members:
+    given = None if weights is None else train.to_input_order(weights)
+    return [(name, clone(ranker).fit(train, valid=valid, sample_weight=given)) for name, ranker in members]
+
+
+def _outputs(members: Members, data: Dataset) -> Values:
+    """(n_docs, n_rankers) scores."""
+    return np.stack([ranker.predict(data) for _, ranker in members], axis=1)

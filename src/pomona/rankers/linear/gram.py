@@ -1,0 +1,119 @@
+"""Second moments of features: Xᵀv, XᵀWX, and a basis that makes the latter 1.
+
+Least squares and logistic regression need little else of the data. Rows are added up in pieces whose size
+depends on their number alone, and the pieces in order; the small matrices are handled without a BLAS, which
+splits its work by cores. So the same data give the same bits whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Features, Values
+from pomona.data.dataset import read_only
+
+_PIECES = 32
+_BLOCK = 128
+_DEPENDENT = 1e-12
+"""A feature of which no larger share is left, once the others are taken out of it, is made up of them."""
+
+
+@kernel
+def _add_columns(first, last, X, values, center, size, out):
+    """X (n_docs, n_features) · values (n_docs,) · center (n_features,) · out (n_pieces, n_features)."""
+    for piece in range(first, last):
+        for i in range(piece * size, min((piece + 1) * size, len(X))):
+            row, value, total = X[i], values[i], out[piece]
+            for j in range(total.size):
+                total[j] += value * (np.float64(row[j]) - center[j])
+
+
+@kernel(fastmath=True)
+def _add_products(first, last, X, weights, center, size, out):
+    """As above · weights (n_docs,) · out (n_pieces, n_features, n_features), below the diagonal and on it."""
+    n_features = center.size
+    columns, weighted = np.empty((n_features, _BLOCK)), np.empty((n_features, _BLOCK))
+    for piece in range(first, last):
+        stop = min((piece + 1) * size, len(X))
+        for begin in range(piece * size, stop, _BLOCK):
+            n = min(_BLOCK, stop - begin)
+            for i in range(n):
+                row, weight = X[begin + i], weights[begin + i]
+                for j in range(n_features):
+                    x = np.float64(row[j]) - center[j]
+                    columns[j, i], weighted[j, i] = x, x * weight
+            for j in range(n_features):
+                left = weighted[j, :n]
+                for k in range(j + 1):
+                    right, total = columns[k, :n], 0.0
+                    for i in range(n):
+                        total += left[i] * right[i]
+                    out[piece, j, k] += total
+
+
+def column_sums(X: Features, values: Values, center: Values) -> Values:
+    """Σ_i values_i (x_i − center), a number a feature."""
+    sums: Values = _in_pieces(_add_columns, X, values, center, center.shape).sum(axis=0)
+    return sums
+
+
+def weighted_means(X: Features, weights: Values) -> Values:
+    """The mean of each feature: of one that is constant, exactly its value."""
+    first = X[0].astype(np.float64)
+    means: Values = first + column_sums(X, weights, first) / weights.sum()
+    return means
+
+
+def gram(X: Features, weights: Values, center: Values) -> Values:
+    """Σ_i weights_i (x_i − center)(x_i − center)ᵀ."""
+    lower = _in_pieces(_add_products, X, weights, center, center.shape * 2).sum(axis=0)
+    full: Values = lower + np.tril(lower, -1).T
+    return full
+
+
+def _in_pieces(
+    run: Callable[..., Any], X: Features, values: Values, center: Values, shape: tuple[int, ...]
+) -> Values:
+    size = max(1024, -(-len(X) // _PIECES))
+    out = np.zeros((-(-len(X) // size), *shape))
+    over_chunks(run, len(out), read_only(X), read_only(values), read_only(center), size, out)
+    return out
+
+
+def whitening(matrix: Values) -> Values:
+    """(d, rank) B with Bᵀ A B = 1 for a (d, d) matrix A without negative eigenvalues; A⁻¹ b is B Bᵀ b.
+
+    Pivoted Gram–Schmidt in the inner product of A, its diagonal scaled to 1. A feature that those before it
+    make up has a row of zeros in B: it gets no weight.
+
+    >>> whitening(np.array([[4.0, 4.0, 0.0], [4.0, 4.0, 0.0], [0.0, 0.0, 0.0]])).tolist()
+    [[0.5], [0.0], [0.0]]
+    """
+    diagonal = np.diag(matrix)
+    scale = np.divide(1.0, np.sqrt(diagonal), out=np.zeros(len(matrix)), where=diagonal > 0)
+    rest = matrix * scale * scale[:, None]
+    products, basis = np.zeros_like(rest), np.zeros_like(rest)
+    for rank in range(len(rest)):
+        pivot = int(np.argmax(np.diag(rest)))
+        if rest[pivot, pivot] <= _DEPENDENT:
+            break
+        root = np.sqrt(rest[pivot, pivot])
+        basis[rank] = -combined(basis[:rank], products[pivot, :rank])
+        basis[rank, pivot] += 1.0
+        basis[rank] /= root
+        products[:, rank] = rest[pivot] / root
+        rest -= np.multiply.outer(products[:, rank], products[:, rank])
+        rest[pivot], rest[:, pivot] = 0.0, 0.0
+    else:
+        rank = len(rest)
+    return np.ascontiguousarray(basis[:rank].T * scale[:, None])
+
+
+def combined(rows: Values, weights: Values) -> Values:
+    """Σ_r weights_r rows_r, without a BLAS."""
+    total: Values = np.einsum("rj,r->j", rows, weights)
+    return total

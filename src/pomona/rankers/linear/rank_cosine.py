@@ -1,0 +1,272 @@
+"""RankCosine (Qin et al. 2008): scores that point where the labels point.
+
+    L = Σ_q c_q ½ (1 − cos(g_q, H_q)),   g the labels (or gains) of the query's documents, H their scores
+
+Stage-wise: each round adds α times the one feature h that lowers L most. For one query L is stationary at
+
+    α = [(g·H)(H·h) − (g·h)(H·H)] / [(g·h)(H·h) − (g·H)(h·h)]
+
+and for many the numerators and denominators are added with weights 1/(‖g‖ ‖H‖³). Where that is no minimum, or
+the step is longer than H itself, α is cut to that length, then halved until L falls: the loss never rises.
+The first round takes α = ±1.
+
+What we do differently: g and H are centered in each query (`center`), since a ranking, unlike the cosine,
+does not change when a constant is added to all scores. Queries whose g is 0 say nothing and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Values
+from pomona.data.dataset import Dataset, read_only
+from pomona.errors import InputError, UnknownNameError
+from pomona.measures.conventions import gains_of
+from pomona.measures.judge import judge
+from pomona.measures.lists import Judged
+from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.linear.linear_ranker import LinearRanker
+
+_MOST_HALVINGS = 20
+
+
+@kernel
+def _products(first, last, X, query_ptr, values, center, out):
+    """Σ value · x of each query and feature.
+
+    X (n_docs, n_features) · values (n_docs,) · out (n_queries, n_features). With `center`, values sum to 0 in
+    a query, and its first row is taken from all: a feature that is constant there gives exactly 0.
+    """
+    base = np.zeros(X.shape[1], np.float64)
+    for q in range(first, last):
+        if center:
+            base[:] = X[query_ptr[q]]
+        out[q] = 0.0
+        for i in range(query_ptr[q], query_ptr[q + 1]):
+            row, value, total = X[i], values[i], out[q]
+            for j in range(base.size):
+                total[j] += value * (np.float64(row[j]) - base[j])
+
+
+@kernel
+def _squares(first, last, X, query_ptr, center, out):
+    """Σ x² of each query and feature, with `center` Σ (x − mean)²; shapes as above."""
+    base, sums = np.zeros(X.shape[1], np.float64), np.empty(X.shape[1], np.float64)
+    for q in range(first, last):
+        n = query_ptr[q + 1] - query_ptr[q]
+        if center:
+            base[:] = X[query_ptr[q]]
+            sums[:] = 0.0
+            for i in range(query_ptr[q], query_ptr[q + 1]):
+                for j in range(base.size):
+                    sums[j] += np.float64(X[i, j]) - base[j]
+            base += sums / n
+        out[q] = 0.0
+        for i in range(query_ptr[q], query_ptr[q + 1]):
+            for j in range(base.size):
+                x = np.float64(X[i, j]) - base[j]
+                out[q, j] += x * x
+
+
+@kernel
+def _loss_after(step, weights, gg, gH, HH, gh, hh, Hh):
+    """The loss of H + step · h; all (n_queries,) products of g, H and h in each query."""
+    loss = 0.0
+    for q in range(gg.size):
+        length = HH[q] + 2.0 * step * Hh[q] + step * step * hh[q]
+        cosine = 0.0
+        if length > 1e-14 * (HH[q] + step * step * hh[q]):  # else what is left is rounding
+            cosine = (gH[q] + step * gh[q]) / np.sqrt(gg[q] * length)
+        loss += weights[q] * 0.5 * (1.0 - min(max(cosine, -1.0), 1.0))
+    return loss
+
+
+@kernel
+def _find_steps(first, last, before, weights, gg, gH, HH, gh, hh, Hh, out_step, out_loss):
+    """Of each feature, the step along it and the loss after; gh, hh, Hh (n_features, n_queries)."""
+    for j in range(first, last):
+        slope, bend, H_total, h_total = 0.0, 0.0, 0.0, 0.0
+        for q in range(gg.size):
+            H_total += weights[q] * HH[q]
+            h_total += weights[q] * hh[j, q]
+            if HH[q] > 0.0:
+                weight = weights[q] / (np.sqrt(gg[q] * HH[q]) * HH[q])
+                slope += weight * (gh[j, q] * HH[q] - gH[q] * Hh[j, q])
+                bend += weight * (gH[q] * hh[j, q] - gh[j, q] * Hh[j, q])
+        out_step[j], out_loss[j] = 0.0, before
+        if h_total == 0.0:
+            continue
+        if H_total == 0.0:
+            for q in range(gg.size):
+                slope += weights[q] * gh[j, q]
+            longest = 1.0
+        else:
+            longest = np.sqrt(H_total / h_total)
+        step = longest if slope > 0.0 else -longest
+        if abs(slope) < bend * longest:
+            step = slope / bend
+        for _ in range(_MOST_HALVINGS):
+            loss = _loss_after(step, weights, gg, gH, HH, gh[j], hh[j], Hh[j])
+            if loss < before:
+                out_step[j], out_loss[j] = step, loss
+                break
+            step *= 0.5
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RankCosine(LinearRanker):
+    """RankCosine: features added one at a time so that scores point where the labels point.
+
+    Parameters
+    ----------
+    n_rounds : the most features to add, counting each time a feature comes again.
+    target : what the scores are compared with: the `label`, or its `gain` 2^label − 1.
+    center : compare deviations from their mean in each query.
+    tolerance : stop when a round lowers the mean loss by less.
+
+    The others are those of every `LinearRanker`.
+
+    Attributes
+    ----------
+    losses_ : the mean loss over queries after each round; it only falls.
+    best_round_ : the round that was kept: the best on the validation set, without one the last.
+    """
+
+    name: ClassVar[str] = "rankcosine"
+    aliases: ClassVar[tuple[str, ...]] = ("rank_cosine", "rank-cosine")
+    family: ClassVar[str] = "list-wise"
+    paper: ClassVar[str] = "Qin et al., Information Processing & Management 2008"
+    search_space: ClassVar[Mapping[str, SearchRange]] = {
+        "n_rounds": (20, 500, "log int"),
+        "target": ["label", "gain"],
+    }
+
+    n_rounds: int = 300
+    target: str = "label"
+    center: bool = True
+    tolerance: float = 1e-7
+
+    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        if not self.n_rounds >= 1:
+            raise InputError(f"n_rounds must be at least 1, found {self.n_rounds!r}")
+        lists = self._lists(train, weights)
+        coef, scores = np.zeros(train.n_features), np.zeros(lists.data.n_docs)
+        held_out = None if valid is None else np.zeros(valid.n_docs)
+        loss, best = 0.5, -np.inf  # a score of 0 is at right angles to everything
+        self.losses_: list[float] = []
+        self.coef_, self.best_round_ = coef, 0
+        for number in range(1, self.n_rounds + 1):
+            steps, losses = lists.steps(scores, loss)
+            chosen = int(losses.argmin())
+            if not losses[chosen] < loss - self.tolerance:
+                break
+            loss, step = losses[chosen], steps[chosen]
+            self.losses_.append(float(loss))
+            coef = coef.copy()
+            coef[chosen] += step
+            scores += step * lists.data.X[:, chosen]
+            value = float(number)
+            if valid is not None and held_out is not None:
+                held_out += step * valid.X[:, chosen]
+                judged = Judged(valid.y, held_out, valid.query_ptr, valid.doc_ids)
+                value = judge(judged, [self._measure])[0].mean
+            if value > best:
+                best, self.coef_, self.best_round_ = value, coef, number
+
+    def _lists(self, train: Dataset, weights: Values | None) -> _Lists:
+        """The queries that have something to say."""
+        if self.target not in ("label", "gain"):
+            raise UnknownNameError("target", self.target, ("label", "gain"))
+        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        labels = train.y.astype(np.float64)
+        target = labels if self.target == "label" else gains_of(labels, "exp2")
+        lists = _Lists.of(train, target, by_query, self.center)
+        useful = (lists.gg > 0) & (by_query > 0)
+        if not useful.any():
+            kind = "of different labels" if self.center else f"with a {self.target} other than 0"
+            raise InputError(f"there is nothing to learn: no query has documents {kind}")
+        if useful.all():
+            return lists
+        rows = np.repeat(useful, np.diff(train.query_ptr))
+        return _Lists.of(train.take(useful), target[rows], by_query[useful], self.center)
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super()._state()
+        return {**facts, "losses": self.losses_, "best_round": self.best_round_}, arrays
+
+    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super()._set_state(facts, arrays)
+        self.losses_ = [float(loss) for loss in facts["losses"]]
+        self.best_round_ = int(facts["best_round"])
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Queries with what does not change between rounds: g, and its products and those of every feature."""
+
+    data: Dataset
+    target: Values
+    weights: Values
+    center: bool
+    gg: Values
+    gh: Values
+    hh: Values
+
+    @classmethod
+    def of(cls, data: Dataset, target: Values, weights: Values, center: bool) -> _Lists:
+        target = _centered(target, data) if center else target
+        squares = np.empty((data.n_queries, data.n_features))
+        over_chunks(_squares, data.n_queries, read_only(data.X), read_only(data.query_ptr), center, squares)
+        gh = _by_feature(data, target, center)
+        return cls(
+            data,
+            target,
+            weights / weights.sum(),
+            center,
+            _by_query(data, target * target),
+            gh,
+            squares.T.copy(),
+        )
+
+    def steps(self, scores: Values, before: float) -> tuple[Values, Values]:
+        """Along each feature, the step and the loss after it; `before` is the loss now."""
+        H = _centered(scores, self.data) if self.center else scores
+        gH, HH = _by_query(self.data, self.target * H), _by_query(self.data, H * H)
+        Hh = _by_feature(self.data, H, self.center)
+        steps, losses = np.empty(self.data.n_features), np.empty(self.data.n_features)
+        products = self.weights, self.gg, gH, HH, self.gh, self.hh, Hh
+        over_chunks(_find_steps, len(steps), before, *products, steps, losses)
+        return steps, losses
+
+
+def _by_query(data: Dataset, values: Values) -> Values:
+    sums: Values = np.add.reduceat(values, data.query_ptr[:-1])
+    return sums
+
+
+def _centered(values: Values, data: Dataset) -> Values:
+    """Less the query's mean; exactly 0 where all are alike."""
+    firsts = np.repeat(values[data.query_ptr[:-1]], np.diff(data.query_ptr))
+    means = _by_query(data, values - firsts) / np.diff(data.query_ptr)
+    return values - firsts - np.repeat(means, np.diff(data.query_ptr))
+
+
+def _by_feature(data: Dataset, values: Values, center: bool) -> Values:
+    """(n_features, n_queries) products of one value a document with each feature."""
+    out = np.empty((data.n_queries, data.n_features))
+    over_chunks(
+        _products,
+        data.n_queries,
+        read_only(data.X),
+        read_only(data.query_ptr),
+        read_only(values),
+        center,
+        out,
+    )
+    return np.ascontiguousarray(out.T)
