@@ -108,8 +108,6 @@ class LinearCombination(Ranker):
 
     def _combiner(self, names: list[str]) -> LinearRanker | Values:
         """What finds the weights, or the weights themselves."""
-        if self.weights == "uniform":
-            return np.ones(len(names)) / len(names)
         if not isinstance(self.weights, str):
             given = np.asarray(self.weights, np.float64)
             if given.shape != (len(names),) or not np.isfinite(given).all():
@@ -117,6 +115,8 @@ class LinearCombination(Ranker):
                     f"found weights {self.weights!r}, expected {len(names)} numbers, one a ranker"
                 )
             return given
+        if self.weights == "uniform":
+            return np.ones(len(names)) / len(names)
         cls = _registry.find("rankers", self.weights, "ranker").load()
         if not issubclass(cls, LinearRanker):
             raise InputError(

@@ -55,6 +55,38 @@ def _add_products(first, last, X, weights, center, size, out):
                     out[piece, j, k] += total
 
 
+@kernel(fastmath=True)
+def _orthogonalize(matrix, out):
+    """Unit vectors made orthonormal in the inner product of the matrix, the most independent first.
+
+    matrix (d, d) with a diagonal of 1 or 0 · out (d, d), a vector a row. Returns how many there are.
+    """
+    d = len(matrix)
+    left = np.diag(matrix).copy()  # of each unit vector's square, once those before are taken out
+    products = np.zeros((d, d))  # of each unit vector with each vector found
+    for rank in range(d):
+        pivot = np.argmax(left)
+        if left[pivot] <= _DEPENDENT:
+            return rank
+        root, own = np.sqrt(left[pivot]), products[pivot, :rank].copy()
+        for i in range(d):
+            total, row = matrix[i, pivot], products[i]
+            for r in range(rank):
+                total -= row[r] * own[r]
+            row[rank] = total / root
+            left[i] -= row[rank] * row[rank]
+        left[pivot] = 0.0
+        found = out[rank]
+        for r in range(rank):
+            earlier = out[r]
+            for j in range(d):
+                found[j] -= own[r] * earlier[j]
+        found[pivot] += 1.0
+        for j in range(d):
+            found[j] /= root
+    return d
+
+
 def column_sums(X: Features, values: Values, center: Values) -> Values:
     """Σ_i values_i (x_i − center), a number a feature."""
     sums: Values = _in_pieces(_add_columns, X, values, center, center.shape).sum(axis=0)
@@ -87,29 +119,16 @@ def _in_pieces(
 def whitening(matrix: Values) -> Values:
     """(d, rank) B with Bᵀ A B = 1 for a (d, d) matrix A without negative eigenvalues; A⁻¹ b is B Bᵀ b.
 
-    Pivoted Gram–Schmidt in the inner product of A, its diagonal scaled to 1. A feature that those before it
-    make up has a row of zeros in B: it gets no weight.
+    By Gram–Schmidt, with the diagonal of A scaled to 1. A feature that others make up has a row of zeros in
+    B: it gets no weight.
 
     >>> whitening(np.array([[4.0, 4.0, 0.0], [4.0, 4.0, 0.0], [0.0, 0.0, 0.0]])).tolist()
     [[0.5], [0.0], [0.0]]
     """
     diagonal = np.diag(matrix)
     scale = np.divide(1.0, np.sqrt(diagonal), out=np.zeros(len(matrix)), where=diagonal > 0)
-    rest = matrix * scale * scale[:, None]
-    products, basis = np.zeros_like(rest), np.zeros_like(rest)
-    for rank in range(len(rest)):
-        pivot = int(np.argmax(np.diag(rest)))
-        if rest[pivot, pivot] <= _DEPENDENT:
-            break
-        root = np.sqrt(rest[pivot, pivot])
-        basis[rank] = -combined(basis[:rank], products[pivot, :rank])
-        basis[rank, pivot] += 1.0
-        basis[rank] /= root
-        products[:, rank] = rest[pivot] / root
-        rest -= np.multiply.outer(products[:, rank], products[:, rank])
-        rest[pivot], rest[:, pivot] = 0.0, 0.0
-    else:
-        rank = len(rest)
+    basis = np.zeros(matrix.shape)
+    rank = _orthogonalize(matrix * scale * scale[:, None], basis)
     return np.ascontiguousarray(basis[:rank].T * scale[:, None])
 
 

@@ -8,8 +8,9 @@ mean says which queries have many relevant documents would get a weight for that
 (NDCG@10 on MQ2007: 0.441, with min–max 0.429).
 
 The intercept b is not shrunk: it changes no ranking. Solved by normal equations of centered features, then
-once more for the remaining residual, which makes up for what forming them lost; a feature that others make
-up gets no weight. (RankLib scores the last feature with the intercept as its weight; here it has its own.)
+once more for the remaining residual, which makes up for what forming them lost; where λ is too small to
+share weight among features that make up each other, the last of them gets none. (RankLib scores the last
+feature with the intercept as its weight; here it has its own.)
 """
 
 from __future__ import annotations

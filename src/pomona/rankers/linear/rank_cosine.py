@@ -104,7 +104,8 @@ def _find_steps(first, last, before, weights, gg, gH, HH, gh, hh, Hh, out_step, 
             continue
         if H_total == 0.0:
             for q in range(gg.size):
-                slope += weights[q] * gh[j, q]
+                if hh[j, q] > 0.0:
+                    slope += weights[q] * gh[j, q] / np.sqrt(gg[q] * hh[j, q])
             longest = 1.0
         else:
             longest = np.sqrt(H_total / h_total)
@@ -153,6 +154,8 @@ class RankCosine(LinearRanker):
     tolerance: float = 1e-7
 
     def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        if train.n_features == 0:
+            raise InputError("there is no feature to learn from")
         if not self.n_rounds >= 1:
             raise InputError(f"n_rounds must be at least 1, found {self.n_rounds!r}")
         lists = self._lists(train, weights)

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, cross_validate
+
+import pomona as pm
+from pomona.errors import InputError
+from pomona.rankers.base import load_model
+from pomona.rankers.baselines.ideal import IdealRanker
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pm.simulate(30, docs_per_query=10, n_features=4, seed=1)
+
+
+def test_is_the_greatest_value_of_measures(data):
+    fitted = IdealRanker().fit(data)
+    scores = fitted.predict(data)
+    has_answer = np.maximum.reduceat(data.y, data.query_ptr[:-1]) > 0
+    assert (pm.evaluate(data, scores, "ndcg@10", per_query=True)["ndcg@10"] == has_answer).all()
+    assert fitted.score(data) == has_answer.mean()
+    assert fitted.score(data.X, data.y, qid=data.qid) == has_answer.mean()
+    assert fitted.is_bound
+
+
+def test_cross_validates(data):
+    with sklearn.config_context(enable_metadata_routing=True):
+        result = cross_validate(
+            IdealRanker(measure="yahoo:ndcg@10"),
+            data.X,
+            data.y,
+            params={"qid": data.qid, "groups": data.qid},
+            cv=GroupKFold(3),
+            error_score="raise",
+        )
+    assert (result["test_score"] == 1).all()
+
+
+def test_save_and_load(data, tmp_path):
+    clone(IdealRanker(measure="ap")).fit(data).save(tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert type(loaded) is IdealRanker
+    assert loaded.measure == "ap"
+    assert (loaded.predict(data) == data.y).all()
+
+
+def test_rows_without_labels_are_refused(data):
+    fitted = IdealRanker().fit(data)
+    for rows, qid in ((data.X, None), (data.X, data.qid), (data.X.tolist(), data.qid)):
+        with pytest.raises(InputError, match="IdealRanker ranks by labels"):
+            fitted.predict(rows, qid)
+    with pytest.raises(InputError, match="fitted on 4 features, found 3"):
+        fitted.predict(data.replace(X=data.X[:, :3]))
