@@ -104,9 +104,10 @@ def find(results: Results, *, alpha: float = 0.05, n_resamples: int = 10_000, se
         pl.DataFrame(comparable, schema=["dataset", "ranker"], orient="row"),
         on=["dataset", "ranker"],
         how="semi",
+        maintain_order="left",
     )
     conventions = convention_table(datasets, results.runs, spec.measures, spec.conventions)
-    warnings = cautions(results, datasets, measures, main)
+    warnings = cautions(results, datasets, measures, baseline)
     documents = []
     for data in datasets:
         try:

@@ -139,7 +139,7 @@ def interval_clustered(
     >>> low.tolist(), high.tolist()
     ([0.1], [0.3])
     """
-    runs = sample_of(np.asarray(values, np.float64).T).T
+    runs = sample_of(values)
     fold_of_run = np.asarray(folds)
     if runs.ndim != 2 or fold_of_run.shape != runs.shape[:1]:
         raise InputError(f"found {fold_of_run.size} folds for {len(runs)} runs")

@@ -1,6 +1,7 @@
 """How large a difference is: Cohen's d, wins and losses, and the smallest difference that n queries can show.
 
-d_z = mean(d) / sd(d)                                                                            (Cohen 1988)
+Of the differences d_q of two rankers' values, Cohen's (1988) d_z = mean(d) / sd(d): unlike p it does not grow
+with the number of queries.
 """
 
 from __future__ import annotations

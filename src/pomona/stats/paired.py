@@ -37,9 +37,7 @@ def t_test(d: ArrayLike) -> Values:
     n = sample.shape[-1]
     if n == 1:
         return np.ones(sample.shape[:-1])[()]
-    with np.errstate(divide="ignore"):
-        t = cohen_d(sample) * np.sqrt(n)
-    p: Values = 2 * stdtr(n - 1, -np.abs(t))
+    p: Values = 2 * stdtr(n - 1, -np.abs(cohen_d(sample)) * np.sqrt(n))
     return p
 
 
@@ -56,8 +54,10 @@ def wilcoxon(d: ArrayLike) -> Values:
     n_nonzero = np.count_nonzero(rows, axis=1)
     is_exact = np.array([n <= _N_EXACT and _is_untied(row) for n, row in zip(n_nonzero, rows, strict=True)])
     p = np.ones(len(rows))
-    if (exact := is_exact & (n_nonzero > 0)).any():
-        p[exact] = stats.wilcoxon(rows[exact], axis=1, method="exact").pvalue
+    for n in np.unique(n_nonzero[is_exact & (n_nonzero > 0)]):
+        chosen = is_exact & (n_nonzero == n)
+        nonzero = rows[chosen][rows[chosen] != 0].reshape(-1, n)
+        p[chosen] = stats.wilcoxon(nonzero, axis=1, method="exact").pvalue
     if not is_exact.all():
         p[~is_exact] = stats.wilcoxon(rows[~is_exact], axis=1, method="approx", correction=False).pvalue
     shaped: Values = p.reshape(sample.shape[:-1])[()]

@@ -25,6 +25,8 @@ from pomona._types import Values
 from pomona.errors import InputError
 from pomona.stats.sample import sample_of
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True)
 class VarianceShares:
@@ -66,5 +68,6 @@ def variance_shares(values: Sequence[Values]) -> VarianceShares:
     fold_ = max(0.0, ((ss_folds - (a - 1) * ms_queries) / unevenness - seed) / k) if a > 1 else 0.0
     total = query + fold_ + seed + rest
     shares = np.array([query, fold_, seed, rest]) / (total if total > 0 else 1.0)
+    shares[shares < _ROUNDING] = 0.0
     shares[[False, a == 1, k == 1, k == 1]] = np.nan
     return VarianceShares(*shares.tolist())

@@ -7,7 +7,7 @@ from pomona.experiments.analysis.pooled import pooled
 
 
 def told(results, measures=("ndcg@10", "ap")):
-    return cautions(results, pooled(results), list(measures), measures[0])
+    return cautions(results, pooled(results), list(measures), results.spec.rankers[0].label)
 
 
 def test_nothing_to_say():
@@ -22,6 +22,14 @@ def test_failed_and_unfinished_runs():
     state = pl.when(pl.col("state") == "failed").then(pl.lit("queued")).otherwise("state")
     queued = but(results, runs=results.runs.with_columns(state=state, reason=pl.lit(None, pl.String)))
     assert told(queued)[0] == "MART on one: 1 of 2 runs were not done yet"
+
+
+def test_a_baseline_that_failed():
+    said = told(invent(RANKERS[1:], failed=[("one", 1, "MART", 0), ("one", 2, "MART", 0)]))
+    assert said == [
+        "MART failed in 2 of 2 runs on one: out of memory",
+        "the baseline MART has no finished run on one: nothing is marked",
+    ]
 
 
 def test_few_queries():

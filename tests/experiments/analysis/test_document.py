@@ -2,9 +2,11 @@ import json
 
 import numpy as np
 import polars as pl
+import pytest
 
 from experiments.invented_results import Ranker, but, invent
 from pomona.data.dataset import Dataset
+from pomona.errors import InputError
 from pomona.experiments.analysis.document import N_DOCUMENTS, N_QUERIES, document_schema, document_table
 from pomona.experiments.analysis.pooled import pooled
 
@@ -88,6 +90,13 @@ def test_rankers_without_the_fold_are_null():
     table = document_table(results, data, "ap")
     assert table.filter(fold=2)["score:MART"].null_count() == table.filter(fold=2).height > 0
     assert table.filter(fold=1)["rank:MART"].null_count() == 0
+
+
+def test_other_test_data_are_refused():
+    given = Given([[0.0], [1.0]], [1, 0], {"a": [1, 2], "b": [2, 1]})
+    given._data = Dataset([[0.0]], [1], [8])
+    with pytest.raises(InputError, match="the test data of fold 1 are not those that were judged"):
+        given.table()
 
 
 def test_rankers_that_agree_show_nothing():

@@ -46,6 +46,13 @@ def test_families_are_datasets_and_measures():
     assert table["agree"].to_list() == [pair.tests.agree(0.1) for pair in pairs]
 
 
+def test_many_pairs_can_still_be_told_apart():
+    (data,) = pooled(invent([*_alike(7), Ranker("good", 0.5)], n_queries=100))
+    table = pairs_table(pairs_of(data, ["ap"], alpha=0.05, n_resamples=100, seed=0), 0.05)
+    # 28 pairs: p = 1 / 101 would become 0.28.
+    assert table.filter(b="good")["holm_p"].max() < 0.05
+
+
 def test_what_cannot_be_told_is_null():
     (data,) = pooled(invent(_alike(2), n_queries=1, n_folds=1))
     row = pairs_table(pairs_of(data, ["ap"], **SETTINGS), 0.1).row(0, named=True)

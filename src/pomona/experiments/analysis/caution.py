@@ -18,11 +18,15 @@ FEW_QUERIES = 50
 """Fewer than TREC gives to an experiment: tests then have little power, and means little meaning."""
 
 
-def cautions(results: Results, datasets: Sequence[Pooled], measures: Sequence[str], main: str) -> list[str]:
+def cautions(
+    results: Results, datasets: Sequence[Pooled], measures: Sequence[str], baseline: str
+) -> list[str]:
     """One sentence each: missing runs, few queries, other queries, choices made by the test data."""
     found = [*_missing_runs(results.runs)]
     for data in datasets:
-        found += [*_queries(data), *_choices(results, data, main)]
+        if baseline not in data.real:
+            found.append(f"the baseline {baseline} has no finished run on {data.dataset}: nothing is marked")
+        found += [*_queries(data), *_choices(results, data, measures[0])]
     return [*found, *_test_fold_warnings(results.warnings), *_aims(results.runs, measures)]
 
 
@@ -62,7 +66,7 @@ def _choices(results: Results, data: Pooled, main: str) -> Iterator[str]:
     """Variants of one method of which the test data, not the validation data, would choose the best."""
     kinds: dict[str, list[str]] = {}
     for ranker, kind in results.runs.select("ranker", "kind").unique(maintain_order=True).iter_rows():
-        if ranker in data.real:
+        if ranker in data.comparable:
             kinds.setdefault(kind, []).append(ranker)
     valid = results.values.filter(pl.col("part") == "valid", dataset=data.dataset)
     by_valid = dict(valid.group_by("ranker").agg(pl.col(main).mean()).iter_rows())

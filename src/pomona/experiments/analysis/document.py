@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pomona._types import Features, Values
 from pomona.data.dataset import Dataset
+from pomona.errors import InputError
 from pomona.experiments.analysis.pooled import Pooled
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def document_table(results: Results, data: Pooled, main: str) -> pl.DataFrame:
         test = results.test_data(data.dataset, fold)
         scores = _scores(results, data, fold)
         position = {str(qid): q for q, qid in enumerate(test.qids)}
+        if not position.keys() >= {qid for _, qid in queries}:
+            raise InputError(f"the test data of fold {fold} are not those that were judged")
         for place, qid in queries:
             head = {"dataset": data.dataset, "fold": fold, "qid": qid}
             rows += [(place, head | row) for row in _documents(test, position[qid], scores)]

@@ -7,6 +7,7 @@ corrected (Holm) for the number of rankers that are compared with the baseline.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -35,8 +36,9 @@ def pairs_of(
     data: Pooled, measures: Sequence[str], *, alpha: float, n_resamples: int, seed: int
 ) -> list[Pair]:
     """All pairs by all measures, in the order of measures, then rankers."""
-    n = len(data.real)
-    first, second = np.triu_indices(n, 1)
+    first, second = np.triu_indices(len(data.real), 1)
+    # The smallest p of B resamples is 1 / (B + 1): Holm's correction of so many pairs must be able to reject.
+    n_resamples = max(n_resamples, math.ceil(2 * len(first) / alpha))
     common = data.present[first] & data.present[second]
     columns = np.array([data.measures.index(measure) for measure in measures])
     found: dict[tuple[int, int], PairedTests] = {}
@@ -93,8 +95,8 @@ def pairs_table(pairs: Sequence[Pair], alpha: float) -> pl.DataFrame:
             corrected = {"holm_p": holm_p, "bh_p": bh_p, "agree": pair.tests.agree(alpha)}
             rows.append({**who, **asdict(pair.tests), **corrected})
     table = pl.DataFrame(rows, schema=_SCHEMA)
-    unknown = pl.col(pl.Float64).is_finite()  # a single query, or the same difference everywhere
-    return table.with_columns(pl.when(unknown).then(pl.col(pl.Float64)))
+    numbers = pl.col(pl.Float64)  # a single query, or the same difference everywhere, leaves some undefined
+    return table.with_columns(pl.when(numbers.is_finite()).then(numbers))
 
 
 def marks_of(pairs: Sequence[Pair], baseline: str, alpha: float) -> dict[tuple[str, str, str], str]:

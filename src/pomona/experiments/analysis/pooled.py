@@ -51,8 +51,7 @@ class Pooled:
     @cached_property
     def present(self) -> NDArray[np.bool_]:
         """(rankers × queries): whether there is a value."""
-        present: NDArray[np.bool_] = np.isfinite(self.values).all(axis=2)
-        return present
+        return np.asarray(np.isfinite(self.values).all(axis=2))
 
     @cached_property
     def comparable(self) -> list[str]:
