@@ -3,7 +3,8 @@
     python -m benchmarks.stats               # prints the tables of docs/benchmarks.md
 
 800 queries, 10,000 resamples, each library called once to warm up, then timed; the best of three counts.
-The comparison has 20 rankers, 4,000 queries and 10 measures: 1,900 pairs with four tests and an interval each.
+A comparison of 20 rankers on 4,000 queries by 10 measures has 1,900 pairs, each with four tests and an
+interval.
 """
 
 import time
