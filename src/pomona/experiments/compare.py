@@ -1,0 +1,168 @@
+"""The comparison from beginning to end: check everything, do what is not done yet, keep it, read it back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from pomona.errors import InputError
+from pomona.experiments.results import Results, read_results
+from pomona.experiments.run import Run, Task, machine, runs_of
+from pomona.experiments.runner import Event, Pool, share_cores
+from pomona.experiments.search import require_optuna
+from pomona.experiments.source import DataFacts, FoldSource, dataset_digest, examine
+from pomona.experiments.spec import Spec, checked
+from pomona.experiments.store import Store
+
+
+class Watch(Protocol):
+    """Somebody who looks on."""
+
+    def start(self, runs: Sequence[Run], finished: Mapping[str, Any]) -> None:
+        """These runs there are, of which some are finished: id → row of the store."""
+
+    def see(self, event: Event) -> None:
+        """A run began or ended."""
+
+
+class _Nobody:
+    def start(self, runs: Sequence[Run], finished: Mapping[str, Any]) -> None: ...
+    def see(self, event: Event) -> None: ...
+
+
+def compare(
+    spec: Spec,
+    directory: str | Path,
+    *,
+    n_jobs: int | None = None,
+    dask: str | None = None,
+    retry: bool = False,
+    watch: Watch | None = None,
+    command: str = "",
+) -> Results:
+    """Do all runs of a comparison that are not finished in `directory`, and return the results of all.
+
+    Parameters
+    ----------
+    n_jobs : processes on this machine; None shares the cores out. Times are best compared with 1.
+    dask : the address of a scheduler, to do the runs on its cluster.
+    retry : do failed runs again. One that ran out of time is, whenever there is more of it now.
+    watch : is told of every run.
+    command : what was typed, for the record.
+    """
+    watch = watch or _Nobody()
+    spec = checked(spec)
+    if spec.search is not None:
+        require_optuna()
+    examined = {data.name: examine(spec, data, _known(directory)) for data in spec.datasets}
+    facts = {name: of for name, (_, of) in examined.items()}
+    sources = {(source.dataset, source.fold): source for found, _ in examined.values() for source in found}
+    runs = runs_of(spec, {name: of.digests for name, of in facts.items()})
+    with Store(directory) as store:
+        store.write_text("spec.toml", spec.to_toml())
+        store.enqueue(runs)
+        store.remember(
+            data={name: asdict(of) for name, of in facts.items()},
+            command=command,
+            machine=machine(),
+            started=store.fact("started", time.time()),
+        )
+        tasks = _tasks(spec, store, runs, sources, retry)
+        finished = {run: row for run, row in store.rows().items() if row["state"] in ("done", "failed")}
+        watch.start(runs, finished)
+        if tasks:
+            largest = max(of.largest_bytes for of in facts.values())
+            jobs, threads = share_cores(n_jobs, len(tasks), largest)
+            store.remember(jobs=None if dask else jobs, threads=1 if dask else threads, dask=dask)
+            if dask is None:
+                executor: Any = Pool(jobs, threads, spec.time_limit)
+            else:
+                from pomona.experiments.cluster import Cluster
+
+                executor = Cluster(dask, spec.time_limit)
+            with executor:
+                _rehearse(spec, executor.run, tasks)
+                _do(spec, executor.run, tasks, store, watch)
+    return read_results(directory)
+
+
+def _known(directory: str | Path) -> dict[str, DataFacts]:
+    """What an earlier comparison in this directory learnt about its data, by the digest of the data."""
+    if not (Path(directory) / "store.sqlite").is_file():
+        return {}
+    with Store(directory, to_write=False) as store:
+        found = [DataFacts.of_json(facts) for facts in store.fact("data", {}).values()]
+    return {dataset_digest(of.digests): of for of in found}
+
+
+def _tasks(
+    spec: Spec,
+    store: Store,
+    runs: Sequence[Run],
+    sources: Mapping[tuple[str, int], FoldSource],
+    retry: bool,
+) -> list[Task]:
+    """What is left to do: runs without an outcome, and finished ones that a new measure has not judged."""
+    tasks = []
+    rows, wanted = store.rows(), spec.judged()
+    for run in {run.id: run for run in runs}.values():
+        row = rows[run.id]
+        record, state = row["record"], row["state"]
+        judged = {column: tuple(of) for column, of in record.get("judged", {}).items()}
+        if state == "done" and not store.is_whole(run.id):
+            record, state = {}, "queued"
+        if state == "done" and wanted.keys() <= judged.keys():
+            continue
+        if state == "failed" and not (retry or _has_more_time(spec, record)):
+            continue
+        store.requeue(run.id)
+        is_fitted = bool(judged) and store.is_whole(run.id)
+        model = store.path(run.id, "model").read_bytes() if is_fitted else None
+        tasks.append(Task(run, sources[run.dataset, run.fold], {**judged, **wanted}, model))
+    return tasks
+
+
+def _has_more_time(spec: Spec, record: Mapping[str, Any]) -> bool:
+    """Whether a run failed for want of time, and has more of it now."""
+    limit = record.get("time_limit")
+    return limit is not None and (spec.time_limit is None or spec.time_limit > limit)
+
+
+def _rehearse(spec: Spec, run: Callable[[Iterable[Task]], Iterator[Event]], tasks: Sequence[Task]) -> None:
+    """Try every ranker on a few queries, and stop where one refuses what the spec gives it."""
+    given = {row.label: row.parameters for row in spec.rows()}
+    first = {task.run.ranker: task for task in reversed(tasks) if task.model is None}
+    for event in run([replace(task, is_rehearsal=True) for task in first.values()]):
+        outcome = event.outcome
+        if outcome is None or outcome.reason is None:
+            continue
+        names = given[event.run.ranker]
+        if outcome.error == "UnknownNameError" or (
+            outcome.error == "InputError" and any(name in outcome.reason for name in names)
+        ):
+            raise InputError(f"ranker {event.run.ranker}: {outcome.reason}")
+
+
+def _do(
+    spec: Spec,
+    run: Callable[[Iterable[Task]], Iterator[Event]],
+    tasks: Sequence[Task],
+    store: Store,
+    watch: Watch,
+) -> None:
+    earlier = {task.run.id: store.rows()[task.run.id]["record"] for task in tasks if task.model is not None}
+    seconds, started = store.fact("seconds", 0.0), time.monotonic()
+    for event in run(tasks):
+        outcome = event.outcome
+        if outcome is None:
+            store.begin(event.run.id)
+        else:
+            outcome.record = {**earlier.get(event.run.id, {}), **outcome.record}
+            if outcome.state == "failed":
+                outcome.record["time_limit"] = spec.time_limit if outcome.error == "time" else None
+            store.finish(outcome)
+            store.remember(seconds=seconds + time.monotonic() - started)
+        watch.see(event)

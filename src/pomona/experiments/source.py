@@ -1,0 +1,248 @@
+"""Where the folds of a comparison come from, and whether they can be trusted.
+
+Published folds are taken as they are. A single file, or simulated data, is cut into `n_folds` by whole
+queries (`QueryKFold`, seed 0): each part is once the test data, and a fifth of the other queries is for
+validation. A `FoldSource` is a small record that any process on any machine can load the fold from; the
+digest tells whether it got the same data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona.data.audit import audit
+from pomona.data.catalog import load_folds
+from pomona.data.dataset import Dataset
+from pomona.data.folds import Fold, FoldFiles, Folds, QueryKFold, read_part
+from pomona.data.simulate import simulate
+from pomona.data.statistics import describe
+from pomona.data.table import is_table, read_table
+from pomona.errors import InputError
+from pomona.experiments.spec import DataSpec, Files, Simulated, Spec
+from pomona.measures.judge import judge
+from pomona.measures.lists import Judged
+from pomona.measures.parse import measure as parse_measure
+
+VALID_SHARE = 0.2
+"""Of the training queries, where a validation part has to be cut from them."""
+
+
+@dataclass(frozen=True)
+class FoldSource:
+    """One fold of one dataset: enough to load it anywhere."""
+
+    dataset: str
+    fold: int
+    files: FoldFiles | None = None
+    whole: str | Simulated | None = None
+    n_folds: int = 0
+    n_features: int | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+
+    def load(self) -> Fold:
+        """Read the fold, or cut it out of the whole."""
+        if self.files is not None:
+            return self._read_files(self.files)
+        data = _whole(self.whole, self.columns)
+        splits = QueryKFold(self.n_folds).split_queries(data)
+        train, test = next(split for k, split in enumerate(splits, 1) if k == self.fold)
+        return Fold(*cut(data.take(train), seed=0), data.take(test))
+
+    def parts(self) -> dict[str, Dataset]:
+        """The documents of the dataset, in the parts that an audit looks at."""
+        if self.files is None:
+            return {"data": _whole(self.whole, self.columns)}
+        return {name: part for name, part in self.load()._asdict().items() if part is not None}
+
+    def _read_files(self, files: FoldFiles) -> Fold:
+        tables = [path for part in (files.train, files.valid, files.test) for path in part if is_table(path)]
+        if not tables:
+            return Folds([files], {}, n_features=self.n_features)[0]
+        train, test = (_read(paths, self.columns) for paths in (files.train, files.test))
+        valid = _read(files.valid, self.columns) if files.valid else None
+        for name, part, paths in (("validation", valid, files.valid), ("test", test, files.test)):
+            if part is not None and part.feature_names != train.feature_names:
+                odd = sorted(set(part.feature_names) ^ set(train.feature_names))
+                difference = f"not in both: {', '.join(odd[:5])}" if odd else "their order differs"
+                raise InputError(
+                    f"the {name} data have other features than the training data: {difference}", paths[0]
+                )
+        return Fold(train, valid, test)
+
+
+def cut(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
+    """Training and validation queries, at random."""
+    if data.n_queries < 2:
+        raise InputError("a single query cannot be cut into training and validation queries")
+    order = np.random.default_rng(seed).permutation(data.n_queries)
+    n_valid = max(1, round(VALID_SHARE * data.n_queries))
+    return data.take(np.sort(order[n_valid:])), data.take(np.sort(order[:n_valid]))
+
+
+@lru_cache(maxsize=1)
+def _whole(source: str | Simulated, columns: tuple[tuple[str, str], ...]) -> Dataset:
+    if isinstance(source, Simulated):
+        return simulate(
+            source.queries,
+            docs_per_query=source.docs_per_query,
+            n_features=source.features,
+            noise=source.noise,
+            seed=source.seed,
+        )
+    return _read((Path(source),), columns)
+
+
+def _read(paths: Sequence[Path], columns: tuple[tuple[str, str], ...]) -> Dataset:
+    if len(paths) == 1 and is_table(paths[0]):
+        return read_table(paths[0], **dict(columns))
+    return read_part(paths)
+
+
+def fold_sources(data: DataSpec, n_folds: int) -> list[FoldSource]:
+    """The folds of a dataset that the comparison wants; nothing is read yet."""
+    columns = {"label": data.label, "qid": data.qid, "doc_id": data.doc_id}
+    shared: dict[str, Any] = {
+        "columns": tuple((key, name) for key, name in columns.items() if name is not None)
+    }
+    source = data.source
+    if isinstance(source, Files):
+        valid = (Path(source.valid),) if source.valid else ()
+        files = FoldFiles((Path(source.train),), valid, (Path(source.test),))
+        found = [FoldSource(data.name, 1, files, **shared)]
+    elif isinstance(source, Simulated) or Path(source).is_file():
+        found = [
+            FoldSource(data.name, k, whole=source, n_folds=n_folds, **shared) for k in range(1, n_folds + 1)
+        ]
+    else:
+        folds = load_folds(source)
+        found = [
+            FoldSource(data.name, k, _absolute(files), n_features=folds.n_features, **shared)
+            for k, files in enumerate(folds.files, 1)
+        ]
+    for fold in data.folds or ():
+        if fold > len(found):
+            raise InputError(f"dataset {data.name} has folds 1 to {len(found)}, found {fold}")
+    return [source for source in found if data.folds is None or source.fold in data.folds]
+
+
+def _absolute(files: FoldFiles) -> FoldFiles:
+    return FoldFiles(
+        *(tuple(path.resolve() for path in part) for part in (files.train, files.valid, files.test))
+    )
+
+
+@dataclass
+class DataFacts:
+    """What is known of a dataset before anything is trained on it."""
+
+    digests: dict[int, str] = field(default_factory=dict)
+    statistics: dict[str, Any] = field(default_factory=dict)
+    warnings: list[tuple[str, str]] = field(default_factory=list)
+    largest_bytes: int = 0
+
+    @classmethod
+    def of_json(cls, facts: Mapping[str, Any]) -> DataFacts:
+        """The inverse of `dataclasses.asdict` and JSON, which knows neither numbers as keys nor tuples."""
+        digests = {int(fold): of for fold, of in facts["digests"].items()}
+        warnings = [(check, text) for check, text in facts["warnings"]]
+        return cls(digests, dict(facts["statistics"]), warnings, facts["largest_bytes"])
+
+
+def examine(spec: Spec, data: DataSpec, known: Mapping[str, DataFacts]) -> tuple[list[FoldSource], DataFacts]:
+    """Read every fold of a dataset and refuse what would make numbers wrong or a run fail.
+
+    `known` has the facts of datasets that were examined before, by their digest: statistics and audit are
+    then not made again.
+    """
+    sources = fold_sources(data, spec.n_folds)
+    measures = [parse_measure(*pair) for pair in spec.judged().values()]
+    facts = DataFacts()
+    for source in sources:
+        fold = source.load()
+        _refuse_overlap(source, fold)
+        try:
+            judge(_any_ranking(fold.test), measures)
+        except InputError as error:
+            raise InputError(f"dataset {source.dataset}, fold {source.fold}, test: {error}") from None
+        facts.digests[source.fold] = digest(fold)
+        facts.largest_bytes = max(facts.largest_bytes, fold.train.X.nbytes)
+    key = dataset_digest(facts.digests)
+    if key in known:
+        facts.statistics, facts.warnings = known[key].statistics, known[key].warnings
+        return sources, facts
+    parts = sources[0].parts()  # the parts of any one fold together are all there is
+    described = describe(*parts.values())
+    empty = sum(int((np.maximum.reduceat(part.y, part.query_ptr[:-1]) <= 0).sum()) for part in parts.values())
+    facts.statistics = {**described.to_json(), "empty_queries": empty}
+    facts.warnings = _audit_warnings(parts)
+    return sources, facts
+
+
+def dataset_digest(digests: Mapping[int, str]) -> str:
+    """One digest for the folds of a dataset."""
+    return hashlib.blake2b(
+        "".join(f"{fold}:{digests[fold]};" for fold in sorted(digests)).encode(), digest_size=16
+    ).hexdigest()
+
+
+def digest(fold: Fold) -> str:
+    """A checksum of everything that could change a number."""
+    made = hashlib.blake2b(digest_size=16)
+    for part in fold:
+        if part is None:
+            made.update(b"none")
+            continue
+        columns: list[NDArray[Any]] = [part.X, part.y, part.query_ptr, part.qids.astype(np.str_)]
+        if part.doc_ids is not None:
+            columns += [part.doc_ids.buffer, part.doc_ids.offsets - part.doc_ids.offsets[0]]
+        for array in columns:
+            made.update(f"{array.dtype.str}{array.shape}".encode())
+            made.update(np.ascontiguousarray(array).view(np.uint8).data)
+    return made.hexdigest()
+
+
+def _any_ranking(data: Dataset) -> Judged:
+    """Scores without ties: do the measures take these labels at all?"""
+    return Judged(data.y, np.arange(data.n_docs, dtype=np.float64), data.query_ptr, data.doc_ids)
+
+
+def _refuse_overlap(source: FoldSource, fold: Fold) -> None:
+    """Refuse a test query that is also, with the same documents, trained or validated on."""
+    test = {str(qid): q for q, qid in enumerate(fold.test.qids.tolist())}
+    for name, part in (("train", fold.train), ("valid", fold.valid)):
+        if part is None:
+            continue
+        for q, qid in enumerate(part.qids.tolist()):
+            twin = test.get(str(qid))
+            if twin is not None and _rows(part, q) == _rows(fold.test, twin):
+                raise InputError(
+                    f"dataset {source.dataset}, fold {source.fold}: query {qid} stands in {name} and in test "
+                    "with the same documents, so the numbers would be too good: take it out of one of them"
+                )
+
+
+def _rows(data: Dataset, query: int) -> list[bytes]:
+    rows = data.X[data.query_ptr[query] : data.query_ptr[query + 1]] + np.float32(0)  # −0 is 0
+    return sorted(row.tobytes() for row in rows)
+
+
+def _audit_warnings(parts: Mapping[str, Dataset]) -> list[tuple[str, str]]:
+    """What is odd in the data, one line a kind: (check, text)."""
+    findings = [finding for finding in audit(dict(parts)) if finding.severity != "note"]
+    counts: Counter[str] = Counter()
+    for finding in findings:
+        counts[finding.check] += finding.count
+    first = {finding.check: finding for finding in reversed(findings)}
+    return [
+        (check, f"{replace(first[check], count=count).amount}: {first[check].why}")
+        for check, count in counts.items()
+    ]

@@ -1,0 +1,184 @@
+"""What is kept of a comparison: one directory that survives being killed at any moment.
+
+    store.sqlite             the runs: what each is, its state, why it failed, and its record
+    values/<run>.parquet     the value of every query by every measure
+    scores/<run>.parquet     the test scores, one a document
+    models/<run>.pomona      the fitted ranker
+    spec.toml                what was asked for last
+
+A run's files are written whole (`whole_file`), and only then does its row become `done`, in one transaction:
+so a run is either finished or will be done again, and one that is finished is never touched. Only one process
+works on a directory: it holds a lock that the operating system takes back when the process ends, however it
+ends. What it left `running` is then queued again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Self
+
+from pomona._arrays import whole_file
+from pomona.errors import InputError
+from pomona.experiments.run import Outcome, Run
+
+_PLACES = {"values": "values/{}.parquet", "scores": "scores/{}.parquet", "model": "models/{}.pomona"}
+_TABLES = """
+CREATE TABLE IF NOT EXISTS runs (
+    run TEXT PRIMARY KEY, dataset TEXT, fold INTEGER, ranker TEXT, kind TEXT, parameters TEXT, seed INTEGER,
+    data TEXT, state TEXT CHECK (state IN ('queued', 'running', 'done', 'failed')), reason TEXT,
+    attempts INTEGER DEFAULT 0, started REAL, finished REAL, record TEXT DEFAULT '{}'
+);
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT);
+"""
+
+
+class Store:
+    """The directory of a comparison, opened to work on it or, with `to_write=False`, to look at it."""
+
+    def __init__(self, directory: str | Path, *, to_write: bool = True) -> None:
+        self.directory = Path(directory)
+        self._lock: sqlite3.Connection | None = None
+        self._database: sqlite3.Connection | None = None
+        if to_write:
+            self._make_directory()
+        elif not (self.directory / "store.sqlite").is_file():
+            raise InputError("is no comparison, it has no store.sqlite: check the path", directory)
+        try:
+            self._database = sqlite3.connect(self.directory / "store.sqlite", isolation_level=None)
+            self._database.row_factory = sqlite3.Row
+            if to_write:
+                self._begin()
+            self._ask("SELECT state FROM runs LIMIT 1")
+        except BaseException as error:
+            self.close()
+            if isinstance(error, sqlite3.Error):
+                file = self.directory / "store.sqlite"
+                raise InputError(f"is no store of Pomona's ({error}): use another directory", file) from None
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            self._stop_all()
+        self.close()
+
+    def _stop_all(self) -> None:
+        """Nothing is running when nobody runs it."""
+        self._ask("UPDATE runs SET state = 'queued' WHERE state = 'running'")
+
+    def close(self) -> None:
+        """Let go of the directory."""
+        for connection in (self._database, self._lock):
+            if connection is not None:
+                connection.close()
+
+    def _make_directory(self) -> None:
+        try:
+            for place in _PLACES.values():
+                (self.directory / place).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot be made: {error.strerror or error}", self.directory) from None
+
+    def _begin(self) -> None:
+        """Take the lock, and put what a dead process left behind in order."""
+        self._lock = sqlite3.connect(self.directory / "lock", isolation_level=None, timeout=0)
+        try:
+            self._lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            raise InputError(
+                f"process {self._owner()} is comparing here: wait for it, or use another directory",
+                self.directory,
+            ) from None
+        self._ask("PRAGMA journal_mode = WAL")
+        self._ask("PRAGMA synchronous = NORMAL")  # a row may be lost with the machine's power, never damaged
+        self.database.executescript(_TABLES)
+        self._stop_all()
+        self.remember(process=os.getpid())
+        for place in _PLACES.values():
+            for half_written in (self.directory / place).parent.glob(".*.part"):
+                half_written.unlink()
+
+    def _owner(self) -> str:
+        with contextlib.suppress(sqlite3.Error):  # it has only just begun
+            return str(self.fact("process", "?"))
+        return "?"
+
+    @property
+    def database(self) -> sqlite3.Connection:
+        """The runs."""
+        assert self._database is not None
+        return self._database
+
+    def _ask(self, statement: str, *values: Any) -> list[sqlite3.Row]:
+        return self.database.execute(statement, values).fetchall()
+
+    def remember(self, **facts: Any) -> None:
+        """Keep facts of the comparison as a whole."""
+        for name, value in facts.items():
+            self._ask("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
+
+    def fact(self, name: str, default: Any = None) -> Any:
+        """A fact that was kept."""
+        found = self._ask("SELECT value FROM facts WHERE name = ?", name)
+        return json.loads(found[0]["value"]) if found else default
+
+    def enqueue(self, runs: Iterable[Run]) -> None:
+        """Add the runs that are not here yet; those that are get today's names."""
+        self._ask("BEGIN")
+        for run in runs:
+            self._ask(
+                "INSERT INTO runs (run, dataset, fold, ranker, kind, parameters, seed, data, state)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued') ON CONFLICT (run)"
+                " DO UPDATE SET dataset = excluded.dataset, fold = excluded.fold, ranker = excluded.ranker",
+                *(run.id, run.dataset, run.fold, run.ranker, run.kind),
+                *(json.dumps(run.parameters, sort_keys=True), run.seed, run.data),
+            )
+        self._ask("COMMIT")
+
+    def rows(self) -> dict[str, dict[str, Any]]:
+        """Every run by its id, its record parsed."""
+        found = [dict(row) for row in self._ask("SELECT * FROM runs")]
+        return {row["run"]: {**row, "record": json.loads(row["record"])} for row in found}
+
+    def requeue(self, run: str) -> None:
+        """Have a run done again (or, if its model is here, judged again)."""
+        self._ask("UPDATE runs SET state = 'queued', reason = NULL WHERE run = ?", run)
+
+    def begin(self, run: str) -> None:
+        """Note that a run is under way."""
+        self._ask(
+            "UPDATE runs SET state = 'running', attempts = attempts + 1, started = ? WHERE run = ?",
+            *(time.time(), run),
+        )
+
+    def finish(self, outcome: Outcome) -> None:
+        """Keep what a run left behind; from here on it is finished."""
+        for kind, content in outcome.files.items():
+            with whole_file(self.path(outcome.run, kind)) as file:
+                file.write(content)
+        self._ask(
+            "UPDATE runs SET state = ?, reason = ?, finished = ?, record = ?"
+            " WHERE run = ? AND state = 'running'",
+            *(outcome.state, outcome.reason, time.time(), json.dumps(outcome.record), outcome.run),
+        )
+
+    def path(self, run: str, kind: str) -> Path:
+        """Where a file of a run lies: its `values`, its `scores` or its `model`."""
+        return self.directory / _PLACES[kind].format(run)
+
+    def is_whole(self, run: str) -> bool:
+        """Whether all files of a run are here."""
+        return all(self.path(run, kind).is_file() for kind in _PLACES)
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file beside the store, whole."""
+        with whole_file(self.directory / name) as file:
+            file.write(text.encode())
