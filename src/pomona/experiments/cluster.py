@@ -1,8 +1,9 @@
 """Runs on a Dask cluster: the only file that imports Dask (extra `dask`).
 
 Every thread of the cluster's workers does one run at a time, in a process of its own as on a single machine,
-so that time limits and crashes cost a run and not a worker. A worker that is lost has its runs done by others.
-The workers need Pomona and the data under the same paths, and nothing else: outcomes come back as bytes.
+so that time limits and crashes cost a run and not a worker. The runs of a worker that is lost are done by
+others. The workers need Pomona and the data under the same paths, and nothing else: outcomes come back as
+bytes.
 """
 
 from __future__ import annotations

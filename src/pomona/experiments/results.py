@@ -39,6 +39,7 @@ _RUN_COLUMNS = {
     "n_test_queries": "Int64",
     "n_test_docs": "Int64",
     "peak_memory": "Int64",
+    "process_memory": "Int64",
     "best_iteration": "Int64",
     "model_bytes": "Int64",
     "threads": "Int64",
@@ -57,7 +58,8 @@ class Results:
     ----------
     runs : one row a run: what it is, its state (done, failed, or queued where the comparison was cut short),
         why it failed, and what it cost. A ranker without chance is run once for all seeds.
-    values : of runs that are done, the value of every query (`part` is train, valid or test) by every measure.
+    values : the value of every query (`part` is train, valid or test) by every measure; of runs that are
+        done.
     curves : the training measure after each iteration, where the ranker has them.
     datasets : the dataset table. warnings : what is odd about data or runs. facts : everything else worth
         knowing to repeat it.
@@ -95,7 +97,7 @@ def read_results(directory: str | Path) -> Results:
     import polars as pl
 
     with Store(directory, to_write=False) as store:
-        spec = read_spec(store.directory / "spec.toml")
+        spec = read_spec(store.directory / "spec.toml", needs_data=False)
         facts = {name: DataFacts.of_json(of) for name, of in store.fact("data", {}).items()}
         rows = store.rows()
         runs = [

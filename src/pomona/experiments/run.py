@@ -2,8 +2,9 @@
 
 `execute` does it wherever it is called, in a worker process here or on a cluster, and returns everything that
 is kept of the run as plain values and bytes; it writes nothing. The clock sees fitting and scoring only: the
-fold is read before, and the first run of a ranker in a process is rehearsed on a few queries, so that the time
-to compile kernels counts as nobody's training.
+fold is read before, and the first run of a ranker in a process is rehearsed on a few queries, so that no
+training time holds the compilation of kernels. Peak memory is what a run took beyond what its process held
+before: neither interpreter nor kernels nor data count, which other runs may have loaded.
 """
 
 from __future__ import annotations
@@ -189,11 +190,13 @@ def _execute(task: Task, begun: Callable[[], None]) -> Outcome:
         with contextlib.suppress(Exception):  # the run itself will tell
             _rehearse(run, fold)
         start_peak_memory()
+        held = peak_memory()
         begun()
         ranker, record = _fitted(run, fold)
         record["valid_is_cut"] = is_cut
         record |= _scoring_facts(ranker, fold.test)
-        record["peak_memory"] = peak_memory()
+        record["process_memory"] = peak = peak_memory()
+        record["peak_memory"] = None if peak is None or held is None else peak - held
         record |= {
             "worker": f"{platform.node()}:{os.getpid()}",
             "threads": n_threads(),

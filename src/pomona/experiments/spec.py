@@ -174,8 +174,8 @@ class Spec:
         return "\n".join(lines) + "\n"
 
 
-def read_spec(path: str | Path) -> Spec:
-    """Read and check a TOML file; paths in it are relative to it."""
+def read_spec(path: str | Path, *, needs_data: bool = True) -> Spec:
+    """Read and check a TOML file; paths in it are relative to it, and must exist unless nothing needs them."""
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8")
@@ -188,7 +188,7 @@ def read_spec(path: str | Path) -> Spec:
         message, line, column = _toml_place(str(error))
         raise InputError(f"not TOML: {message}", path, line, column) from None
     table.setdefault("name", file.stem)
-    return _Checker(path, text, file.parent).spec(table)
+    return _Checker(path, text, file.parent, needs_data).spec(table)
 
 
 def checked(spec: Spec) -> Spec:
@@ -209,7 +209,8 @@ def spec_from_options(
 ) -> Spec:
     """The spec that options of the command line stand for; `settings` are top-level keys of the file.
 
-    A dataset may be named, as in `small=train.txt`, and so may a ranker: `fast=mart(n_trees=50)`.
+    A dataset may be named, as in `small=train.txt`, or be `simulate(queries=300)`; a ranker may be named and
+    have parameters: `fast=mart(n_trees=50)`.
     """
     tables: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     tables["dataset"] = [
@@ -254,8 +255,14 @@ def ranker_class(name: str) -> Any:
 class _Checker:
     """Turns tables into a spec; what it refuses it tells with the file, the line and the place."""
 
-    def __init__(self, path: str | Path | None = None, text: str = "", folder: Path | None = None) -> None:
-        self.path, self.text, self.folder = path, text, folder or Path()
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        text: str = "",
+        folder: Path | None = None,
+        needs_data: bool = True,
+    ) -> None:
+        self.path, self.text, self.folder, self.needs_data = path, text, folder or Path(), needs_data
 
     @contextlib.contextmanager
     def at(self, table: str = "", number: int = 0, key: str = "") -> Iterator[None]:
@@ -335,14 +342,14 @@ class _Checker:
             return text.lower()
         with self.at("dataset", number, "source"):
             path = self.folder / text
-            if not path.exists():
+            if self.needs_data and not path.exists():
                 raise UnknownNameError("collection, directory or file", text, COLLECTIONS)
         return str(path.resolve())
 
     def _file(self, table: Mapping[str, Any], key: str, number: int) -> str:
         path = self.folder / self._value(table, key, str, None, "dataset", number)
         with self.at("dataset", number, key):
-            if not path.is_file():
+            if self.needs_data and not path.is_file():
                 raise InputError(f"no such file: {path}")
         return str(path.resolve())
 
@@ -563,6 +570,10 @@ def _line_of(text: str, table: str, number: int, key: str) -> int | None:
 
 
 def _named_source(text: str, test: str | None, valid: str | None) -> dict[str, Any]:
+    """`name=source`, where the name may be left out and the source may be `simulate(queries=…)`."""
+    if match := re.fullmatch(r"(?:([^=()]+)=)?\s*simulate\s*(?:\((.*)\))?", text):
+        named = {"name": match[1].strip()} if match[1] else {}
+        return {**named, "simulate": {key: _literal(value) for key, value in _arguments(match[2], text)}}
     name, equals, source = text.partition("=")
     named = {"name": name} if equals and not Path(text).exists() else {}
     path = source if named else text
@@ -579,12 +590,18 @@ def _ranker_table(text: str) -> dict[str, Any]:
     label, name, arguments = match.groups()
     table: dict[str, Any] = {"ranker": name, **({"label": label.strip()} if label else {})}
     defaults = ranker_class(name)().get_params(deep=False)
-    for argument in split_outside(arguments or ""):
-        key, equals, value = (part.strip() for part in argument.partition("="))
-        if not equals:
-            raise InputError(f"found {argument!r} in ranker {text!r}, expected parameter=value")
+    for key, value in _arguments(arguments, text):
         table[key] = value if isinstance(defaults.get(key), str) else _literal(value)
     return table
+
+
+def _arguments(text: str | None, whole: str) -> Iterator[tuple[str, str]]:
+    """The names and values of `name=value, …`."""
+    for argument in split_outside(text or ""):
+        key, equals, value = (part.strip() for part in argument.partition("="))
+        if not equals:
+            raise InputError(f"found {argument!r} in {whole!r}, expected name=value")
+        yield key, value
 
 
 def _literal(text: str) -> Any:

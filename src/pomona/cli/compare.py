@@ -1,0 +1,322 @@
+"""Which ranker is best, and is the difference real: cross-validated comparison, statistics, report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pomona.errors import InputError, PomonaError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from pomona.experiments.findings import Findings
+    from pomona.experiments.results import Results
+    from pomona.experiments.run import Run
+    from pomona.experiments.runner import Event
+    from pomona.experiments.spec import Spec
+
+_ROLES = {"train", "vali", "valid", "test"}
+
+
+def compare(
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SPEC.toml | DATA…",
+            help="A spec; or collections, fold directories and files to be cross-validated.",
+        ),
+    ],
+    rankers: Annotated[
+        str | None,
+        typer.Option(help="Names of `pomona list rankers`, with parameters if you like: mart(n_trees=50)."),
+    ] = None,
+    measures: Annotated[str | None, typer.Option(help="To judge by; the first is the main one.")] = None,
+    conventions: Annotated[
+        str | None, typer.Option(help="Whose rules: names of `pomona list conventions`, or `all`.")
+    ] = None,
+    folds: Annotated[str | None, typer.Option(help="Which folds, as in 1,2,3; all when left out.")] = None,
+    n_folds: Annotated[int | None, typer.Option(help="How many folds to cut a file into [5].")] = None,
+    seeds: Annotated[str | None, typer.Option(help="As in 0,1,2: train everything once for each.")] = None,
+    valid: Annotated[str | None, typer.Option(help="Validation file, with --test.")] = None,
+    test: Annotated[str | None, typer.Option(help="Test file; DATA is then the training file.")] = None,
+    label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
+    qid: Annotated[str | None, typer.Option(help="The query column of a table.")] = None,
+    doc_id: Annotated[str | None, typer.Option(help="The document id column of a table.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="The ranker to compare all with [the first].")] = None,
+    trials: Annotated[
+        int | None, typer.Option(help="Search parameters on the validation queries, so many tries a run.")
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds that a run may take.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Directory of the store and the report.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Processes; 1 gives the fairest times.")
+    ] = None,
+    dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines; no progress.")] = False,
+) -> None:
+    """Train every ranker on every fold, judge them, test the differences, and write a report. What is finished
+    is kept: after an interruption the same command goes on where it stopped. A ranker that can be trained
+    towards a measure is trained towards the main one, unless it says otherwise: lambdamart(measure=err@20).
+    Parameters that are given stay out of the search. The options as a file are in DIR/spec.toml.
+
+    \b
+    Example:
+        pomona compare mq2008 --rankers lambdamart,mart --measures ndcg@10,ap --out mq2008
+        pomona compare mq2008 --rankers "lambdamart,lambdamart(growth=oblivious),mart(n_trees=100)"
+        pomona compare spec.toml --jobs 4
+    """
+    import shlex
+    import sys
+
+    from pomona.experiments.spec import read_spec, spec_from_options, split_outside
+
+    options = {
+        "rankers": rankers,
+        "measures": measures,
+        "conventions": conventions,
+        "folds": folds,
+        "n_folds": n_folds,
+        "seeds": seeds,
+        "valid": valid,
+        "test": test,
+        "label": label,
+        "qid": qid,
+        "doc_id": doc_id,
+        "baseline": baseline,
+        "trials": trials,
+        "time_limit": time_limit,
+    }
+    if data[0].endswith(".toml"):
+        given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is not None]
+        if len(data) > 1 or given:
+            more = ", ".join([*data[1:], *given])
+            raise InputError(f"the spec says what to compare, so {more} must go into it", data[0])
+        spec = read_spec(data[0])
+    else:
+        _refuse_parts(data, test)
+        if rankers is None:
+            raise InputError("no ranker is named: add --rankers lambdamart,mart or so (pomona list rankers)")
+        columns = {"label": label, "qid": qid, "doc_id": doc_id}
+        spec = spec_from_options(
+            data,
+            rankers,
+            valid=valid,
+            test=test,
+            folds=None if folds is None else _integers("folds", folds),
+            columns={name: column for name, column in columns.items() if column is not None},
+            n_trials=trials,
+            measures=None if measures is None else split_outside(measures),
+            conventions=None if conventions is None else split_outside(conventions),
+            seeds=None if seeds is None else _integers("seeds", seeds),
+            n_folds=n_folds,
+            time_limit=time_limit,
+            baseline=baseline,
+        )
+        if not as_json:
+            typer.echo(f"# the same as a file:\n\n{spec.to_toml()}", err=True)
+    directory = out or Path(f"{spec.name.replace(' ', '-').replace('/', '-')}-comparison")
+    command = shlex.join(["pomona", *sys.argv[1:]])
+    present(spec, directory, as_json=as_json, n_jobs=jobs, dask=dask, retry=retry, command=command)
+
+
+def present(spec: Spec, directory: Path, *, as_json: bool, **how: Any) -> None:
+    """Run a comparison in sight of the user, write its report, and print the answer."""
+    from pomona.cli.output import print_json
+    from pomona.experiments.findings import find
+    from pomona.report.html import write_report
+
+    results = _watched(spec, directory, as_json, how)
+    states = results.runs["state"].to_list()
+    if "done" not in [s for s, b in zip(states, results.runs["is_bound"], strict=True) if not b]:
+        reasons = results.runs["reason"].drop_nulls().to_list()
+        raise PomonaError(f"every run failed, the first because: {reasons[0]}")
+    findings = find(results)
+    report = write_report(findings, directory)
+    if as_json:
+        print_json(
+            {
+                "report": str(report),
+                "runs": {state: states.count(state) for state in sorted(set(states))},
+                "main": findings.main,
+                "baseline": findings.baseline,
+                "table": findings.table.to_dicts(),
+                "costs": findings.costs.to_dicts(),
+                "warnings": findings.warnings,
+                "spec": spec.to_toml(),
+            }
+        )
+        return
+    _print_answer(findings)
+    for warning in findings.warnings:
+        typer.echo(f"note: {warning}", err=True)
+    typer.echo(f"\nreport: {report}")
+
+
+def _watched(spec: Spec, directory: Path, as_json: bool, how: Mapping[str, Any]) -> Results:
+    from rich.console import Console
+    from rich.live import Live
+
+    from pomona._jit import is_first_run
+    from pomona.experiments.compare import compare as run_comparison
+
+    if is_first_run("grower") and not as_json:
+        typer.echo("compiling, some 30 seconds the first time …", err=True)
+    console = Console(stderr=True)
+    watch = Progress(spec.main, is_plain=not console.is_terminal, is_quiet=as_json)
+    try:
+        if as_json or not console.is_terminal:
+            return run_comparison(spec, directory, watch=watch, **how)
+        with Live(watch, console=console, refresh_per_second=4, transient=True):
+            return run_comparison(spec, directory, watch=watch, **how)
+    except KeyboardInterrupt:
+        kept = f"{watch.n_done} of {watch.n_runs} runs are done and kept in {directory}"
+        typer.echo(f"\npomona: stopped; {kept}. The same command goes on from there.", err=True)
+        raise typer.Exit(130) from None
+
+
+class Progress:
+    """What is seen while a comparison runs: the runs under way, the last that ended, and the best so far."""
+
+    def __init__(self, main: str, *, is_plain: bool, is_quiet: bool, n_shown: int = 12) -> None:
+        self.main, self.is_plain, self.is_quiet, self.n_shown = main, is_plain, is_quiet, n_shown
+        self.n_runs = self.n_done = self.n_failed = 0
+        self.started = time.monotonic()
+        self._running: dict[str, tuple[Run, float]] = {}
+        self._ended: list[tuple[str, str, float, str]] = []
+        self._means: dict[str, list[float]] = {}
+
+    def start(self, runs: Sequence[Run], finished: Mapping[str, Any]) -> None:
+        """Take note of what there is, and of what an earlier process did."""
+        wanted = {run.id: run for run in runs}
+        self.n_runs = len(wanted)
+        for run in wanted.values():
+            if row := finished.get(run.id):
+                self._count(run, row["state"], row["record"])
+        if self.n_done and not self.is_quiet and self.is_plain:
+            typer.echo(f"{self.n_done} of {self.n_runs} runs were done before", err=True)
+
+    def see(self, event: Event) -> None:
+        """A run began or ended."""
+        run, outcome = event.run, event.outcome
+        if outcome is None:
+            self._running[run.id] = run, time.monotonic()
+            return
+        seconds = time.monotonic() - self._running.pop(run.id)[1]
+        self._count(run, outcome.state, outcome.record)
+        value = outcome.record.get("means", {}).get("test", {}).get(self.main)
+        told = outcome.reason or f"{self.main} {value:.4f}"
+        self._ended.append((str(run), outcome.state, seconds, told))
+        if self.is_plain and not self.is_quiet:
+            count = f"[{self.n_done + self.n_failed}/{self.n_runs}]"
+            typer.echo(f"{count} {run}: {outcome.state}, {told}, {seconds:.1f} s", err=True)
+
+    def _count(self, run: Run, state: str, record: Mapping[str, Any]) -> None:
+        self.n_done += state == "done"
+        self.n_failed += state == "failed"
+        if state == "done" and run.kind not in ("ideal", "worst"):
+            self._means.setdefault(run.ranker, []).append(record["means"]["test"][self.main])
+
+    @property
+    def best(self) -> str:
+        """The ranker with the highest mean over its finished runs."""
+        means = {ranker: sum(values) / len(values) for ranker, values in self._means.items()}
+        leader = max(means, key=lambda ranker: means[ranker], default=None)
+        return "" if leader is None else f"; best so far: {leader}, {self.main} {means[leader]:.4f}"
+
+    def __rich__(self) -> Table:
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        now = time.monotonic()
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        caption = f"{self.n_done} of {self.n_runs} done{failed}, {now - self.started:.0f} s{self.best}"
+        table = Table(box=box.SIMPLE_HEAD, caption=caption, caption_justify="left")
+        table.add_column("run")
+        table.add_column("state")
+        table.add_column("elapsed", justify="right")
+        table.add_column("")
+        room = max(0, self.n_shown - len(self._running))
+        styles = {"done": "green", "failed": "red"}
+        for name, state, seconds, told in self._ended[-room:] if room else []:
+            table.add_row(Text(name), Text(state, styles[state]), f"{seconds:.1f} s", Text(told))
+        for run, since in list(self._running.values()):
+            table.add_row(Text(str(run)), Text("running", "yellow"), f"{now - since:.1f} s", "")
+        return table
+
+
+def _print_answer(findings: Findings) -> None:
+    """One table a dataset: rankers by the main measure, the best first."""
+    import polars as pl
+
+    for (dataset,), table in findings.table.group_by("dataset", maintain_order=True):
+        by_measure = {
+            (row["ranker"], row["measure"]): f"{row['mean']:.4f}{row['mark'] or ' '}"
+            for row in table.to_dicts()
+        }
+        costs = findings.costs.filter(dataset=dataset)
+        seconds = dict(zip(costs["ranker"], costs["train_seconds"], strict=True))
+        ranked = table.filter(pl.col("measure") == findings.main).sort("mean", descending=True)["ranker"]
+        rows = [
+            [
+                ranker,
+                *(by_measure.get((ranker, measure), "") for measure in findings.measures),
+                _seconds(seconds.get(ranker)),
+            ]
+            for ranker in ranked
+        ]
+        print_rows(str(dataset), ["ranker", *findings.measures, "train s"], rows)
+    typer.echo(f"▲ ▼ significantly above or below {findings.baseline}")
+
+
+def print_rows(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table: Rich's on a terminal, plain text elsewhere."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from pomona.cli.output import print_table
+
+    console = Console()
+    if not console.is_terminal:
+        typer.echo(f"\n{title}\n")
+        print_table(head, rows)
+        return
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    for number, name in enumerate(head):
+        table.add_column(Text(name), justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _refuse_parts(data: Sequence[str], test: str | None) -> None:
+    """Training, validation and test files are parts of one dataset, not three datasets."""
+    stems = [Path(text).name.partition(".")[0].lower() for text in data]
+    if test is not None and len(data) > 1:
+        raise InputError(f"--test goes with one training file, found {len(data)}: {', '.join(data)}")
+    if len(data) > 1 and set(stems) <= _ROLES:
+        raise InputError(
+            f"found {', '.join(data)} as {len(data)} datasets: give the directory they lie in, "
+            "or the training file with --valid and --test"
+        )
+
+
+def _integers(name: str, text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"found --{name} {text}, expected whole numbers, as in 1,2,3") from None
