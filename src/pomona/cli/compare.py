@@ -62,10 +62,12 @@ def compare(
     retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="For machines; no progress.")] = False,
 ) -> None:
-    """Train every ranker on every fold, judge them, test the differences, and write a report. What is finished
-    is kept: after an interruption the same command goes on where it stopped. A ranker that can be trained
-    towards a measure is trained towards the main one, unless it says otherwise: lambdamart(measure=err@20).
-    Parameters that are given stay out of the search. The options as a file are in DIR/spec.toml.
+    """Train every ranker on every fold, judge them, test the differences, and write a report.
+
+    What is done is kept: after an interruption the same command goes on where it stopped. A ranker that can
+    be trained towards a measure is trained towards the main one, unless it says otherwise, as in
+    lambdamart(measure=err@20). Parameters that are given stay out of the search. DIR/spec.toml has all this
+    as a file.
 
     \b
     Example:
@@ -76,7 +78,8 @@ def compare(
     import shlex
     import sys
 
-    from pomona.experiments.spec import read_spec, spec_from_options, split_outside
+    from pomona.experiments.spec import read_spec
+    from pomona.experiments.spec_options import spec_from_options, split_outside
 
     options = {
         "rankers": rankers,

@@ -32,7 +32,7 @@ def demo(
     Example:  pomona demo --queries 1000
     """
     from pomona.cli.compare import present
-    from pomona.experiments.spec import spec_from_options
+    from pomona.experiments.spec_options import spec_from_options
 
     spec = spec_from_options(
         [f"web search=simulate(queries={queries}, seed={seed})"],

@@ -49,7 +49,7 @@ class Cluster:
             runs[future.key] = task.run
             futures.append(future)
             yield Event(task.run)
-        for future in as_completed(futures):
+        for future in as_completed(futures, loop=self._client.loop):
             run = runs[future.key]
             if future.status == "finished":
                 yield Event(run, future.result())

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pomona.errors import InputError
 from pomona.experiments.results import Results, read_results
-from pomona.experiments.run import Run, Task, machine, runs_of
+from pomona.experiments.run import Run, Task, machine, runs_of, shortened
 from pomona.experiments.runner import Event, Pool, share_cores
 from pomona.experiments.search import require_optuna
 from pomona.experiments.source import DataFacts, FoldSource, dataset_digest, examine
@@ -139,7 +139,7 @@ def _rehearse(spec: Spec, run: Callable[[Iterable[Task]], Iterator[Event]], task
         outcome = event.outcome
         if outcome is None or outcome.reason is None:
             continue
-        names = given[event.run.ranker]
+        names = given[event.run.ranker].keys() - shortened(event.run.parameters).keys()
         if outcome.error == "UnknownNameError" or (
             outcome.error == "InputError" and any(name in outcome.reason for name in names)
         ):

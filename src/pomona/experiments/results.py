@@ -103,26 +103,20 @@ def read_results(directory: str | Path) -> Results:
         runs = [
             (run, rows[run.id]) for run in runs_of(spec, {name: of.digests for name, of in facts.items()})
         ]
+        kinds = {name: getattr(pl, kind) for name, kind in _KEYS.items()}
+        columns = {**kinds, "part": pl.String, "qid": pl.String, **dict.fromkeys(spec.judged(), pl.Float64)}
         values = [
-            _with_keys(pl.read_parquet(store.path(run.id, "values")), run)
+            _with_keys(pl.read_parquet(store.path(run.id, "values")), run).select(*columns)
             for run, row in runs
             if row["state"] == "done"
         ]
-        columns = spec.judged()
-        empty = {
-            **{name: getattr(pl, kind) for name, kind in _KEYS.items()},
-            "part": pl.String,
-            "qid": pl.String,
-        }
         return Results(
             spec=spec,
             runs=pl.DataFrame(
                 [_run_row(run, row) for run, row in runs],
                 schema={name: getattr(pl, kind) for name, kind in _RUN_COLUMNS.items()},
             ),
-            values=pl.concat(values).select(*_KEYS, "part", "qid", *columns)
-            if values
-            else pl.DataFrame(schema={**empty, **dict.fromkeys(columns, pl.Float64)}),
+            values=pl.concat([pl.DataFrame(schema=columns), *values]),
             curves=_curves(runs),
             datasets=pl.DataFrame([_dataset_row(name, of) for name, of in facts.items()]),
             warnings=pl.DataFrame(
@@ -174,7 +168,7 @@ def _curves(runs: Sequence[tuple[Run, dict[str, Any]]]) -> pl.DataFrame:
     ]
     kinds = {name: getattr(pl, kind) for name, kind in _KEYS.items()}
     schema = {**kinds, "part": pl.String, "measure": pl.String, "iteration": pl.Int64, "value": pl.Float64}
-    return pl.concat(frames).select(*schema) if frames else pl.DataFrame(schema=schema)
+    return pl.concat([pl.DataFrame(schema=schema), *(frame.select(*schema) for frame in frames)])
 
 
 def _dataset_row(name: str, facts: DataFacts) -> dict[str, Any]:

@@ -46,8 +46,10 @@ from pomona.rankers.base import Ranker, load_model
 if TYPE_CHECKING:
     import polars as pl
 
-N_REHEARSED = 12
-"""Queries that a rehearsal is given."""
+N_REHEARSED, N_STEPS = 12, 3
+"""How many queries a rehearsal is given, and how many trees, rounds or epochs it lasts."""
+
+_STEPS = ("n_trees", "n_rounds", "n_epochs", "n_iterations", "max_iterations")
 
 _SHORTEST_TIMING, _MOST_TIMINGS = 0.05, 20
 
@@ -243,9 +245,15 @@ def _rehearse(run: Run, fold: Fold) -> None:
     if key in _rehearsed:
         return
     _rehearsed.add(key)
-    train = _a_few(fold.train)
-    ranker = made(run).fit(train, valid=None if fold.valid is None else _a_few(fold.valid))
+    valid = None if fold.valid is None else _a_few(fold.valid)
+    ranker = made(run, **shortened(run.parameters)).fit(_a_few(fold.train), valid=valid)
     ranker.predict(_a_few(fold.test))
+
+
+def shortened(parameters: Mapping[str, Any]) -> dict[str, int]:
+    """The parameters that are lowered for a rehearsal."""
+    given = {name: parameters.get(name) for name in _STEPS}
+    return {name: N_STEPS for name, value in given.items() if isinstance(value, int) and value > N_STEPS}
 
 
 def _a_few(data: Dataset) -> Dataset:

@@ -98,16 +98,19 @@ class Pool:
             news = []
             worker, outcome = self._next_message()
             ended, worker.task = worker.task, None
-            if worker.is_over:
-                self._workers.remove(worker)
-            if ended is None:
-                continue
-            if outcome is None and (worker.is_late or tries[ended.run.id] >= MOST_TRIES):
+            if (
+                ended is not None
+                and outcome is None
+                and (worker.is_late or tries[ended.run.id] == MOST_TRIES)
+            ):
                 error = "time" if worker.is_late else "died"
                 outcome = Outcome(ended.run.id, "failed", worker.epitaph(self.time_limit), error)
-            if outcome is None:
+            if worker.is_over:
+                self._workers.remove(worker)
+                worker.end()
+            if ended is not None and outcome is None:
                 waiting.append(ended)
-            else:
+            elif ended is not None:
                 news.append(Event(ended.run, outcome))
 
     def _idle_worker(self) -> _Worker | None:
@@ -153,7 +156,8 @@ class _Worker:
             env={**os.environ, **dict.fromkeys(_THREAD_COUNTS, str(threads))},
             start_new_session=True,
         )
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def give(self, task: Task, time_limit: float | None) -> None:
         """Send a task."""
@@ -175,9 +179,14 @@ class _Worker:
             self._process.kill()
 
     def end(self) -> None:
-        """Kill the process and wait until it is gone."""
+        """Kill the process, if it lives, and leave nothing open."""
         self._process.kill()
         self._process.wait()
+        self._listener.join()
+        for file in (self._process.stdin, self._process.stdout, self._errors):
+            with contextlib.suppress(OSError):  # a task that nobody will read may be left in the pipe
+                assert file is not None
+                file.close()
 
     def epitaph(self, time_limit: float | None) -> str:
         """Why the process ended."""

@@ -1,0 +1,50 @@
+"""A small comparison that many tests look at."""
+
+import pytest
+
+from pomona.experiments.compare import compare
+from pomona.experiments.run import execute
+from pomona.experiments.runner import Event
+from pomona.experiments.spec_options import spec_from_options
+
+RANKERS = "lambdamart(n_trees=6), short=mart(n_trees=3)"
+
+
+def small_spec(rankers=RANKERS, **settings):
+    """Two folds of a few simulated queries."""
+    return spec_from_options(
+        ["toy=simulate(queries=24, docs_per_query=8, features=5, seed=3)"],
+        rankers,
+        **{"n_folds": 2, "bounds": False, "name": "small", **settings},
+    )
+
+
+@pytest.fixture
+def make_spec():
+    return small_spec
+
+
+@pytest.fixture
+def in_process(monkeypatch):
+    """Do the runs of comparisons in this process: quicker, where processes are not what a test is about."""
+
+    class HerePool:
+        def __init__(self, *_): ...
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_): ...
+        def run(self, tasks):
+            for task in tasks:
+                yield Event(task.run)
+                yield Event(task.run, execute(task))
+
+    monkeypatch.setattr("pomona.experiments.compare.Pool", HerePool)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A comparison with two seeds and two conventions that ran to its end."""
+    directory = tmp_path_factory.mktemp("finished")
+    spec = small_spec(measures=["ndcg@5", "ap"], conventions=["definition", "yahoo"], seeds=[0, 1])
+    return compare(spec, directory, n_jobs=2, command="pomona compare small.toml")

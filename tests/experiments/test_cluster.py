@@ -1,0 +1,62 @@
+import os
+import signal
+import sys
+
+import pytest
+from distributed import LocalCluster
+
+from pomona.errors import MissingExtraError, PomonaError
+from pomona.experiments.cluster import Cluster
+from pomona.experiments.compare import compare
+
+
+class Saboteur:
+    """Kills a worker of the cluster once some runs are done."""
+
+    def __init__(self, cluster):
+        self.cluster, self.n_ended, self.killed = cluster, 0, None
+
+    def start(self, runs, finished): ...
+
+    def see(self, event):
+        self.n_ended += event.outcome is not None
+        if self.n_ended == 2 and self.killed is None:
+            self.killed = next(iter(self.cluster.workers.values())).process.pid
+            os.kill(self.killed, signal.SIGKILL)
+
+
+@pytest.fixture
+def cluster():
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster
+
+
+def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(finished, cluster, tmp_path):
+    saboteur = Saboteur(cluster)
+    results = compare(finished.spec, tmp_path, dask=cluster.scheduler_address, watch=saboteur)
+    assert saboteur.killed is not None
+    assert set(results.runs["state"]) == {"done"}
+    assert results.values.equals(finished.values)
+    assert results.facts["dask"] == cluster.scheduler_address
+    workers = {int(worker.rpartition(":")[2]) for worker in results.runs["worker"]}
+    assert len(workers) >= 2
+    assert os.getpid() not in workers
+
+
+def test_time_limits_hold_there_too(make_spec, cluster, tmp_path):
+    rankers = "a=mart(n_trees=2), b=lambdamart(n_trees=100000000, early_stopping=none)"
+    spec = make_spec(rankers, time_limit=1.0, folds=[1])
+    results = compare(spec, tmp_path, dask=cluster.scheduler_address)
+    assert dict(results.runs.select("ranker", "state").iter_rows()) == {"a": "done", "b": "failed"}
+    assert "time limit" in results.runs.filter(ranker="b")["reason"][0]
+
+
+def test_no_scheduler():
+    with pytest.raises(PomonaError, match="no Dask scheduler answers at"):
+        Cluster("tcp://127.0.0.1:9")
+
+
+def test_without_dask(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'pomona\[dask\]'"):
+        Cluster("tcp://127.0.0.1:9")

@@ -1,0 +1,251 @@
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from pomona.errors import MissingExtraError, PomonaError
+from pomona.experiments import run as run_module
+from pomona.experiments.compare import compare
+from pomona.experiments.results import read_results
+from pomona.experiments.spec_options import spec_from_options
+from pomona.experiments.store import Store
+
+
+class Record:
+    """Remembers what it is told."""
+
+    def __init__(self):
+        self.runs, self.finished, self.ended = [], {}, []
+
+    def start(self, runs, finished):
+        self.runs, self.finished = runs, finished
+
+    def see(self, event):
+        if event.outcome:
+            self.ended.append(event.run)
+
+
+def same(one, other):
+    """The same numbers, whatever they cost."""
+    keys = ("dataset", "fold", "ranker", "seed")
+    columns = [*keys, "state", "best_iteration", "parameters", "model_bytes"]
+    return (
+        one.values.equals(other.values)
+        and one.curves.equals(other.curves)
+        and one.runs.select(columns).equals(other.runs.select(columns))
+        and all(
+            one.scores(*row).tolist() == other.scores(*row).tolist()
+            for row in one.runs.select(keys).iter_rows()
+        )
+    )
+
+
+def test_the_same_command_again_does_nothing_again(finished):
+    before = {path: path.stat().st_mtime_ns for path in finished.directory.rglob("*.p*")}
+    watch = Record()
+    again = compare(finished.spec, finished.directory, watch=watch)
+    assert (len(watch.runs), len(watch.finished), watch.ended) == (8, 8, [])
+    assert same(again, finished)
+    assert again.runs.equals(finished.runs)
+    assert {path: path.stat().st_mtime_ns for path in finished.directory.rglob("*.p*")} == before
+
+
+def test_threads_and_processes_do_not_change_a_number(finished, tmp_path):
+    assert same(compare(finished.spec, tmp_path, n_jobs=1), finished)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_changed_spec_reuses_what_it_can(make_spec, tmp_path):
+    first = compare(make_spec("a=mart(n_trees=2), b=mart(n_trees=3)", measures=["ap"]), tmp_path)
+    models = {path: path.stat().st_mtime_ns for path in (tmp_path / "models").iterdir()}
+    watch = Record()
+    # One more measure, one ranker renamed, one dropped, one new.
+    spec = make_spec("c=mart(n_trees=4, measure=ap), d=mart(n_trees=2, measure=ap)", measures=["ap", "err"])
+    second = compare(spec, tmp_path, watch=watch)
+    assert sorted(run.ranker for run in watch.ended) == ["c", "c", "d", "d"]  # d is only judged again
+    assert {path for path in models if path.stat().st_mtime_ns == models[path]} == set(models)
+    old, new = first.values.filter(ranker="a"), second.values.filter(ranker="d")
+    assert new["ap"].to_list() == old["ap"].to_list()
+    assert new["err"].null_count() == 0
+    assert set(second.runs["ranker"]) == {"c", "d"}
+    kept = first.runs.filter(ranker="a")["train_seconds"].to_list()
+    assert second.runs.filter(ranker="d")["train_seconds"].to_list() == kept
+    # Back to the first: everything is there.
+    watch = Record()
+    assert same(compare(first.spec, tmp_path, watch=watch), first)
+    assert watch.ended == []
+
+
+def test_a_failed_ranker_is_a_row_and_the_rest_goes_on(make_spec, tmp_path):
+    rankers = "a=mart(n_trees=2), b=lambdamart(n_trees=100000000, early_stopping=none)"
+    spec = make_spec(rankers, time_limit=1.0, folds=[1])
+    results = compare(spec, tmp_path, n_jobs=1)
+    states = dict(results.runs.select("ranker", "state").iter_rows())
+    assert states == {"a": "done", "b": "failed"}
+    assert results.runs.filter(ranker="b")["reason"].to_list() == ["took longer than the time limit of 1 s"]
+    assert set(results.values["ranker"]) == {"a"}
+    watch = Record()
+    compare(spec, tmp_path, n_jobs=1, watch=watch)
+    assert watch.ended == []  # a failure is an outcome too
+    compare(spec, tmp_path, n_jobs=1, watch=watch, retry=True)
+    assert [run.ranker for run in watch.ended] == ["b"]
+    compare(make_spec(rankers, time_limit=1.5, folds=[1]), tmp_path, n_jobs=1, watch=watch)
+    assert [run.ranker for run in watch.ended] == ["b", "b"]  # there is more time now
+    attempts = dict(read_results(tmp_path).runs.select("ranker", "attempts").iter_rows())
+    assert attempts == {"a": 1, "b": 3}
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(
+    ("ranker", "expected"),
+    [
+        ("lambdamart(growth=oblivios)", "ranker LambdaMART.*did you mean 'oblivious'"),
+        ("mart(n_trees=0)", r"ranker MART\(n_trees=0\): n_trees must be at least 1, found 0"),
+        ("mart(monotone=1/0)", "found 2 monotone constraints for 5 features"),
+    ],
+)
+def test_a_value_that_a_ranker_refuses_stops_the_comparison_before_any_training(
+    make_spec, tmp_path, ranker, expected
+):
+    with pytest.raises(PomonaError, match=expected):
+        compare(make_spec(f"lambdamart(n_trees=3), {ranker}"), tmp_path)
+    with Store(tmp_path, to_write=False) as store:
+        assert {row["attempts"] for row in store.rows().values()} == {0}
+
+
+def test_bad_data_leave_no_directory_behind(make_spec, tmp_path):
+    (tmp_path / "bad.txt").write_text("1 qid:1 1:0.5\n2 qid:1 1:x\n")
+    spec = spec_from_options([str(tmp_path / "bad.txt")], "mart")
+    with pytest.raises(PomonaError, match=r"bad\.txt:2:\d+: found 'x'"):
+        compare(spec, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_search_without_optuna_is_refused_at_once(make_spec, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(MissingExtraError):
+        compare(make_spec("mart", n_trials=3), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_finished_run_without_its_files_is_done_again(make_spec, tmp_path):
+    spec = make_spec("a=mart(n_trees=2)")
+    first = compare(spec, tmp_path)
+    lost = first.runs["run"][0]
+    (tmp_path / "values" / f"{lost}.parquet").unlink()
+    watch = Record()
+    assert same(compare(spec, tmp_path, watch=watch), first)
+    assert [run.id for run in watch.ended] == [lost]
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_ranker_without_chance_is_run_once_for_all_seeds(make_spec, tmp_path, monkeypatch):
+    real = run_module._run
+    monkeypatch.setattr(run_module, "_run", lambda *given: replace(real(*given), uses_seed=False))
+    watch = Record()
+    results = compare(make_spec("a=mart(n_trees=2)", seeds=[0, 1, 2], folds=[1]), tmp_path, watch=watch)
+    assert len(watch.ended) == 1
+    assert results.runs["seed"].to_list() == [0, 1, 2]
+    assert results.runs["run"].n_unique() == 1
+    assert results.values.group_by("seed").agg(pl.col("ap").sum())["ap"].n_unique() == 1
+
+
+@pytest.mark.usefixtures("in_process")
+def test_ctrl_c_keeps_what_is_done(make_spec, tmp_path):
+    class Impatient(Record):
+        def see(self, event):
+            super().see(event)
+            if len(self.ended) == 2:
+                raise KeyboardInterrupt
+
+    spec = make_spec("mart(n_trees=2), lambdamart(n_trees=2)", seeds=[0, 1])
+    with pytest.raises(KeyboardInterrupt):
+        compare(spec, tmp_path, watch=Impatient())
+    states = read_results(tmp_path).runs["state"].to_list()
+    assert (states.count("done"), states.count("queued")) == (2, 6)
+
+
+SLOW = "lambdamart(n_trees=150, early_stopping=none), mart(n_trees=400, early_stopping=none)"
+
+
+def finished_runs(directory):
+    """What another process has finished so far: id → when."""
+    if not (directory / "store.sqlite").exists():
+        return {}
+    database = sqlite3.connect(directory / "store.sqlite")
+    try:
+        return dict(database.execute("SELECT run, finished FROM runs WHERE state = 'done'"))
+    except sqlite3.OperationalError:  # it has only just begun
+        return {}
+    finally:
+        database.close()
+
+
+def test_kill_9_at_any_moment(make_spec, tmp_path):
+    """Killed several times, at moments that differ, then left alone: as if it had never been killed."""
+    spec = make_spec(SLOW, seeds=[0, 1, 2])
+    (tmp_path / "spec.toml").write_text(spec.to_toml())
+    directory = tmp_path / "killed"
+    code = (
+        "from pomona.experiments.compare import compare; from pomona.experiments.spec import read_spec;"
+        f"compare(read_spec({str(tmp_path / 'spec.toml')!r}), {str(directory)!r}, n_jobs=2)"
+    )
+    chance = random.Random(1)
+    histories = [{}]
+    for kill in range(3):
+        process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+        while len(finished_runs(directory)) < min(2 * (kill + 1), 11) and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(chance.uniform(0, 0.2))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        done = finished_runs(directory)
+        assert done.items() >= histories[-1].items()  # none lost, none done again
+        assert len(done) < 12  # it was indeed cut short
+        histories.append(done)
+    resumed = compare(spec, directory, n_jobs=2)
+    assert finished_runs(directory).items() >= histories[-1].items()
+    assert set(resumed.runs["state"]) == {"done"}
+    attempts = dict(resumed.runs.select("run", "attempts").iter_rows())
+    assert all(attempts[run] == 1 for run in histories[1])
+    assert sum(attempts.values()) <= 12 + 3 * 2  # each kill costs at most the two that were under way
+    assert not list(directory.rglob("*.part"))
+    assert same(resumed, compare(spec, tmp_path / "undisturbed", n_jobs=2))
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_second_process_is_refused(make_spec, tmp_path):
+    spec = make_spec("a=mart(n_trees=2)")
+
+    class Meddler(Record):
+        def start(self, runs, finished):
+            with pytest.raises(PomonaError, match=f"process {os.getpid()} is comparing here"):
+                compare(spec, tmp_path)
+            self.was_refused = True
+
+    watch = Meddler()
+    compare(spec, tmp_path, watch=watch)
+    assert watch.was_refused
+
+
+def test_a_script_needs_no_guard(make_spec, tmp_path):
+    """Workers import nothing of the program that started them."""
+    (tmp_path / "spec.toml").write_text(make_spec("a=mart(n_trees=2)").to_toml())
+    (tmp_path / "script.py").write_text(
+        "from pomona.experiments.compare import compare\nfrom pomona.experiments.spec import read_spec\n"
+        f"spec = read_spec({str(tmp_path / 'spec.toml')!r})\n"
+        f"results = compare(spec, {str(tmp_path / 'out')!r}, n_jobs=1)\n"
+        "print(results.runs['state'].to_list())"
+    )
+    shown = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == "['done', 'done']\n"

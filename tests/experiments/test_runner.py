@@ -1,0 +1,138 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pomona.experiments.run import Task, runs_of
+from pomona.experiments.runner import Pool, share_cores
+from pomona.experiments.source import examine
+
+ENDLESS = "lambdamart(n_trees=100000000, early_stopping=none)"
+
+
+def tasks_of(spec):
+    sources, facts = examine(spec, spec.datasets[0], {})
+    by_fold = {source.fold: source for source in sources}
+    runs = runs_of(spec, {"toy": facts.digests})
+    # The bare minimum of measures: these tests are not about numbers.
+    return [Task(run, by_fold[run.fold], {"ap": ("ap", "definition")}) for run in runs]
+
+
+def worker_pid(event):
+    return int(event.outcome.record["worker"].rpartition(":")[2])
+
+
+def is_gone(pid, patience=60.0):
+    until = time.monotonic() + patience
+    while True:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+
+
+def test_runs_are_done_by_a_few_processes_that_serve_many(make_spec):
+    tasks = tasks_of(make_spec("mart(n_trees=2), lambdamart(n_trees=2)", seeds=[0, 1]))
+    with Pool(2, 1) as pool:
+        events = list(pool.run(tasks))
+        ended = [event for event in events if event.outcome]
+        assert {event.outcome.state for event in ended} == {"done"}
+        assert sorted(event.run.id for event in ended) == sorted(task.run.id for task in tasks)
+        assert sorted(event.run.id for event in events if not event.outcome) == sorted(
+            task.run.id for task in tasks
+        )
+        assert all(event.outcome.record["threads"] == 1 for event in ended)
+        pids = {worker_pid(event) for event in ended}
+        assert 1 <= len(pids) <= 2
+        assert os.getpid() not in pids
+        again = {worker_pid(event) for event in pool.run(tasks[:1]) if event.outcome}
+        assert again <= pids
+    assert all(is_gone(pid) for pid in pids)
+
+
+def outcomes(pool, tasks):
+    return {event.run.ranker: event.outcome for event in pool.run(tasks) if event.outcome}
+
+
+def kill_once_running(pool, tasks, number, times):
+    """Send a signal to the process of the first run, each of the first `times` that it is being fitted."""
+    found = {}
+    for event in pool.run(tasks):
+        if event.outcome:
+            found[event.run.ranker] = event.outcome
+        elif event.run == tasks[0].run and times:
+            times -= 1
+            os.kill(pool._workers[0]._process.pid, number)
+    return found
+
+
+def test_a_run_past_its_time_limit_fails_and_the_rest_goes_on(make_spec):
+    tasks = tasks_of(make_spec(f"slow={ENDLESS}, quick=mart(n_trees=2)", folds=[1]))
+    with Pool(1, 1, time_limit=1.0) as pool:
+        found = outcomes(pool, tasks)
+    assert (found["slow"].state, found["slow"].error) == ("failed", "time")
+    assert found["slow"].reason == "took longer than the time limit of 1 s"
+    assert found["quick"].state == "done"
+
+
+def test_a_run_whose_process_dies_is_tried_once_more(make_spec):
+    tasks = tasks_of(make_spec("a=mart(n_trees=2), b=lambdamart(n_trees=2)", folds=[1]))
+    with Pool(1, 1) as pool:
+        once = kill_once_running(pool, tasks, signal.SIGKILL, times=1)
+    assert {label: outcome.state for label, outcome in once.items()} == {"a": "done", "b": "done"}
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (signal.SIGKILL, "its process was killed, most likely because memory ran out"),
+        (signal.SIGSEGV, "its process ended by SIGSEGV"),
+    ],
+)
+def test_a_run_that_takes_its_process_down_twice_fails_and_the_rest_goes_on(make_spec, number, reason):
+    tasks = tasks_of(make_spec("a=mart(n_trees=2), b=lambdamart(n_trees=2)", folds=[1]))
+    with Pool(1, 1) as pool:
+        twice = kill_once_running(pool, tasks, number, times=2)
+    assert (twice["a"].state, twice["a"].error) == ("failed", "died")
+    assert twice["a"].reason.startswith(reason)
+    assert twice["b"].state == "done"
+
+
+def test_workers_end_with_the_process_that_started_them():
+    code = f"""
+from pomona.experiments.spec_options import spec_from_options
+from pomona.experiments.runner import Pool
+from test_runner import tasks_of
+spec = spec_from_options(["toy=simulate(queries=24, features=5)"], "{ENDLESS}", bounds=False)
+with Pool(1, 1) as pool:
+    for event in pool.run(tasks_of(spec)[:1]):
+        print(pool._workers[0]._process.pid, flush=True)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    starter = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    worker = int(starter.stdout.readline())
+    assert not is_gone(worker, patience=0)
+    starter.kill()
+    starter.communicate()
+    assert is_gone(worker)
+
+
+def test_cores_are_shared_out(monkeypatch):
+    monkeypatch.setattr("pomona.experiments.runner.n_threads", lambda: 8)
+    monkeypatch.setattr("pomona.experiments.runner.available_memory", lambda: 10 << 30)
+    assert share_cores(None, 100, 0) == (8, 1)
+    assert share_cores(None, 2, 0) == (2, 4)
+    assert share_cores(1, 100, 0) == (1, 8)
+    assert share_cores(3, 100, 0) == (3, 2)
+    assert share_cores(16, 100, 0) == (16, 1)
+    assert share_cores(None, 100, 1 << 30) == (2, 4)  # 10 GB / (0.4 + 3 GB)
+    assert share_cores(None, 100, 1 << 40) == (1, 8)

@@ -1,0 +1,164 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+import pomona as pm
+from pomona.data.folds import Fold
+from pomona.errors import PomonaError
+from pomona.experiments.source import DataFacts, cut, dataset_digest, digest, examine, fold_sources
+from pomona.experiments.spec import DataSpec, Files, Simulated
+
+TOY = Simulated(queries=20, docs_per_query=6, features=4, seed=2)
+
+
+def write(path, data):
+    pm.write_letor(data, path)
+    return str(path)
+
+
+@pytest.fixture
+def halves(tmp_path):
+    data = pm.simulate(20, docs_per_query=6, n_features=4, seed=2)
+    first, second = data.take(np.arange(12)), data.take(np.arange(12, 20))
+    return write(tmp_path / "a.txt", first), write(tmp_path / "b.txt", second)
+
+
+def queries(data):
+    return set(data.qids.tolist())
+
+
+def test_a_whole_is_cut_by_queries_and_each_is_tested_once():
+    folds = [source.load() for source in fold_sources(DataSpec("toy", TOY), 4)]
+    assert len(folds) == 4
+    assert [fold.test.n_queries for fold in folds] == [5] * 4
+    assert set.union(*(queries(fold.test) for fold in folds)) == set(range(1, 21))
+    for train, valid, test in folds:
+        assert (train.n_queries, valid.n_queries) == (12, 3)  # a fifth of 15
+        assert not queries(train) & queries(valid)
+        assert not (queries(train) | queries(valid)) & queries(test)
+
+
+def test_a_single_file_is_cut_the_same_way(tmp_path):
+    path = write(tmp_path / "all.txt", pm.simulate(20, docs_per_query=6, n_features=4, seed=2))
+    from_file = fold_sources(DataSpec("x", path), 4)[1].load()
+    simulated = fold_sources(DataSpec("toy", TOY), 4)[1].load()
+    assert from_file.test.qids.tolist() == simulated.test.qids.tolist()
+    assert from_file.train.qids.tolist() == simulated.train.qids.tolist()
+
+
+def test_cut_depends_on_the_seed_alone():
+    data = pm.simulate(20, docs_per_query=3, n_features=2)
+    assert queries(cut(data, 1)[1]) == queries(cut(data, 1)[1]) != queries(cut(data, 2)[1])
+    with pytest.raises(PomonaError, match="single query cannot be cut"):
+        cut(data.take([0]), 0)
+
+
+def test_published_folds_and_which_of_them(tmp_path):
+    for k in range(1, 6):
+        write(tmp_path / f"S{k}.txt", pm.simulate(3, docs_per_query=4, n_features=3, seed=k))
+    every = fold_sources(DataSpec("x", str(tmp_path)), 9)
+    assert [source.fold for source in every] == [1, 2, 3, 4, 5]
+    assert every[0].load().train.n_queries == 3  # the ids start anew in each part, so queries come together
+    chosen = fold_sources(DataSpec("x", str(tmp_path), folds=(2, 5)), 9)
+    assert [source.fold for source in chosen] == [2, 5]
+    with pytest.raises(PomonaError, match="dataset x has folds 1 to 5, found 6"):
+        fold_sources(DataSpec("x", str(tmp_path), folds=(6,)), 9)
+
+
+def test_files(halves):
+    a, b = halves
+    (source,) = fold_sources(DataSpec("x", Files(a, b)), 5)
+    train, valid, test = source.load()
+    assert (train.n_queries, valid, test.n_queries) == (12, None, 8)
+    assert fold_sources(DataSpec("x", Files(a, b, b)), 5)[0].load().valid.n_queries == 8
+
+
+def test_tables_by_their_columns(tmp_path):
+    for name, columns in (
+        ("a", "grade,query,url,f,g"),
+        ("b", "grade,query,url,f,g"),
+        ("c", "grade,query,url,g,f"),
+    ):
+        rows = "\n".join(f"{i % 2},{name}{i // 3},u{i},{i},{-i}" for i in range(9))
+        (tmp_path / f"{name}.csv").write_text(f"{columns}\n{rows}\n")
+    a, b, c = (str(tmp_path / f"{name}.csv") for name in "abc")
+    columns = {"label": "grade", "qid": "query", "doc_id": "url"}
+    fold = fold_sources(DataSpec("x", Files(a, b), **columns), 5)[0].load()
+    assert fold.train.feature_names == ("f", "g")
+    assert list(fold.test.doc_ids)[:2] == ["u0", "u1"]
+    with pytest.raises(
+        PomonaError, match="test data have other features than the training data: their order"
+    ):
+        fold_sources(DataSpec("x", Files(a, c), **columns), 5)[0].load()
+    with pytest.raises(PomonaError, match="'label'"):
+        fold_sources(DataSpec("x", Files(a, b)), 5)[0].load()
+    (tmp_path / "d.csv").write_text("grade,query,url,f\n1,1,x,1\n")
+    with pytest.raises(PomonaError, match="not in both: g"):
+        fold_sources(DataSpec("x", Files(a, str(tmp_path / "d.csv")), **columns), 5)[0].load()
+
+
+def test_a_digest_sees_every_change():
+    data = pm.simulate(6, docs_per_query=4, n_features=3)
+    fold = Fold(data.take([0, 1]), data.take([2]), data.take([3, 4]))
+    other_label, other_value = fold.test.y.copy(), fold.test.X.copy()
+    other_label[0] += 1
+    other_value[-1, -1] += 1
+    changed = [
+        Fold(fold.train, None, fold.test),
+        Fold(fold.valid, fold.train, fold.test),
+        Fold(fold.train, fold.valid, fold.test.replace(y=other_label)),
+        Fold(fold.train, fold.valid, fold.test.replace(X=other_value)),
+        Fold(fold.train, fold.valid, data.take([4, 3])),
+    ]
+    assert len({digest(one) for one in (fold, *changed)}) == 6
+    assert digest(
+        Fold(*(None if part is None else part.take(np.arange(part.n_queries)) for part in fold))
+    ) == digest(fold)
+
+
+def test_the_same_query_in_train_and_test_is_refused(halves, make_spec):
+    a, b = halves
+    for source in (Files(a, a), Files(b, a, valid=a)):
+        part = "train" if source.train == a else "valid"
+        with pytest.raises(PomonaError, match=f"dataset x, fold 1: query 1 stands in {part} and in test"):
+            examine(make_spec(), DataSpec("x", source), {})
+
+
+def test_an_id_may_come_again_with_other_documents(tmp_path, make_spec):
+    a, b = (
+        write(tmp_path / f"{seed}.txt", pm.simulate(5, docs_per_query=5, n_features=3, seed=seed))
+        for seed in (1, 2)
+    )
+    _, facts = examine(make_spec(), DataSpec("x", Files(a, b)), {})
+    assert "same query id in two parts" in dict(facts.warnings)
+
+
+def test_labels_that_a_measure_does_not_take_are_refused_before_training(tmp_path, make_spec):
+    data = pm.simulate(8, docs_per_query=5, n_features=3)
+    path = write(tmp_path / "half.txt", data.replace(y=data.y + np.float32(0.5)))
+    spec = make_spec(measures=["ndcg(gain=0/1/2/3/4)@3"])
+    with pytest.raises(PomonaError, match=r"dataset x, fold 1, test: label .* is not an integer"):
+        examine(spec, DataSpec("x", path), {})
+
+
+def test_facts_of_data_are_not_made_twice(make_spec, monkeypatch):
+    spec = make_spec()
+    sources, facts = examine(spec, spec.datasets[0], {})
+    assert [source.fold for source in sources] == [1, 2]
+    assert facts.statistics["queries"] == 24
+    assert facts.largest_bytes == max(source.load().train.X.nbytes for source in sources)
+    again = DataFacts.of_json(json.loads(json.dumps(dataclasses.asdict(facts))))
+    assert again == facts
+    monkeypatch.setattr("pomona.experiments.source.audit", lambda parts: pytest.fail("audited again"))
+    assert examine(spec, spec.datasets[0], {dataset_digest(again.digests): again})[1] == facts
+
+
+def test_an_audit_is_one_line_a_kind(tmp_path, make_spec):
+    rows = [f"{label} qid:{query} 1:{i}" for query in range(9) for i, label in enumerate((0, 0))]
+    rows += [f"{label} qid:9 1:{i}" for i, label in enumerate((0, 1))]
+    (tmp_path / "all.txt").write_text("\n".join(rows) + "\n")
+    _, facts = examine(make_spec(), DataSpec("x", str(tmp_path / "all.txt")), {})
+    assert facts.statistics["empty_queries"] == 9
+    assert dict(facts.warnings)["empty query"].startswith("9 queries: no document is relevant")

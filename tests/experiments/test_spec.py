@@ -1,0 +1,163 @@
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pomona._registry import entries
+from pomona.errors import PomonaError
+from pomona.experiments.spec import (
+    DataSpec,
+    RankerSpec,
+    SearchSpec,
+    Simulated,
+    Spec,
+    checked,
+    ranker_class,
+    read_spec,
+)
+
+# A text that is a key of none of the tables, and no character that a file cannot hold.
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
+    lambda text: text.lower() != "none"
+)
+rankers = st.one_of(
+    st.builds(
+        RankerSpec,
+        names,
+        st.just("lambdamart"),
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "n_trees": st.integers(1, 10**6),
+                "l2": st.floats(allow_nan=False),
+                "growth": names,
+                "normalize": st.booleans(),
+                "early_stopping": st.none() | st.integers(1, 9),
+                "monotone": st.lists(st.integers(-1, 1), min_size=1).map(tuple),
+                "measure": st.sampled_from(["ndcg@10", "yahoo:ndcg@20", "rbp(p=0.95)"]),
+            },
+        ),
+    ),
+    st.builds(RankerSpec, names, st.just("mart")),
+)
+datasets = st.builds(
+    DataSpec,
+    names,
+    st.just("mq2008")
+    | st.builds(
+        Simulated,
+        st.integers(),
+        st.integers(),
+        st.floats(allow_nan=False),
+        st.floats(allow_nan=False),
+        st.integers(),
+    ),
+    st.none() | st.sets(st.integers(1, 5), min_size=1).map(tuple),
+    label=names,
+    qid=names,
+    doc_id=st.none() | names,
+)
+specs = st.builds(
+    Spec,
+    names,
+    st.lists(datasets, min_size=1, max_size=3, unique_by=lambda data: data.name).map(tuple),
+    st.lists(rankers, min_size=1, max_size=3, unique_by=lambda row: row.label).map(tuple),
+    measures=st.sets(st.sampled_from(["ndcg@10", "letor4:ap", "rbp(p=0.9)"]), min_size=1).map(tuple),
+    conventions=st.sets(st.sampled_from(["definition", "yahoo"]), min_size=1).map(tuple),
+    seeds=st.sets(st.integers(0), min_size=1).map(tuple),
+    search=st.none() | st.builds(SearchSpec, st.integers(1), st.integers(0)),
+    time_limit=st.none() | st.floats(0.001, 1e9),
+    n_folds=st.integers(2),
+    bounds=st.booleans(),
+)
+
+
+@given(specs)
+def test_toml_and_back(spec):
+    assert checked(spec) == spec
+
+
+def test_the_sketch_reads_as_meant(tmp_path):
+    (tmp_path / "mq.toml").write_text(
+        """
+        measures = ["NDCG@10", "map"]
+        conventions = ["definition", "letor4"]
+        seeds = [0, 1]
+        baseline = "mart"
+        time_limit = 600
+        [[dataset]]
+        source = "MQ2008"
+        folds = [1, 2]
+        [[ranker]]
+        ranker = "LambdaMART"
+        label = "LambdaMART yahoo"
+        measure = "yahoo:NDCG@10"
+        n_trees = 300
+        early_stopping = "none"
+        [[ranker]]
+        ranker = "mart"
+        [search]
+        n_trials = 20
+        """
+    )
+    spec = read_spec(tmp_path / "mq.toml")
+    given = {"measure": "yahoo:ndcg@10", "n_trees": 300, "early_stopping": None}
+    assert spec == Spec(
+        "mq",
+        (DataSpec("mq2008", "mq2008", (1, 2)),),
+        (RankerSpec("LambdaMART yahoo", "lambdamart", given), RankerSpec("MART", "mart")),
+        measures=("ndcg@10", "ap"),
+        conventions=("definition", "letor4"),
+        seeds=(0, 1),
+        baseline="MART",
+        search=SearchSpec(20),
+        time_limit=600.0,
+    )
+    (tmp_path / "again.toml").write_text(spec.to_toml())
+    assert read_spec(tmp_path / "again.toml") == spec
+
+
+def test_what_is_judged(make_spec):
+    spec = make_spec(measures=["ap", "letor4:p@5"], conventions=["definition", "yahoo"])
+    assert spec.main == "ap"
+    assert make_spec(measures=["ap"], conventions=["yahoo"]).main == "yahoo:ap"
+    ndcg = [f"ndcg@{k}" for k in range(1, 11)]
+    assert list(spec.judged()) == ["ap", "letor4:p@5", *ndcg, "yahoo:ap", *(f"yahoo:{one}" for one in ndcg)]
+    assert spec.judged()["yahoo:ap"] == ("ap", "yahoo")
+
+
+def test_bounds_are_added_once_and_only_where_there_are_any(make_spec, monkeypatch):
+    spec = make_spec("lambdamart", bounds=True)
+    known = dict(entries("rankers"))
+    known |= {"ideal": known["mart"], "worst": known["mart"]}
+    monkeypatch.setattr("pomona._registry.entries", lambda folder: known)
+    assert [row.ranker for row in spec.rows()] == ["lambdamart", "mart", "mart"]
+    monkeypatch.setattr("pomona._registry.entries", lambda folder: {"mart": known["mart"]})
+    assert spec.rows() == spec.rankers
+
+
+def test_the_first_ranker_is_the_baseline(make_spec):
+    assert make_spec("mart, lambdamart").baseline_label == "MART"
+    assert make_spec("mart, lambdamart", baseline="LambdaMART").baseline_label == "LambdaMART"
+
+
+def test_a_spec_made_by_hand_is_checked(make_spec):
+    spec = Spec("x", (DataSpec("toy", Simulated()),), (RankerSpec("a", "lambdamart", {"n_tree": 3}),))
+    with pytest.raises(PomonaError, match="did you mean 'n_trees'"):
+        checked(spec)
+
+
+def test_a_ranker_that_cannot_be_imported_is_a_clear_refusal(monkeypatch):
+    def load(entry):
+        raise ImportError("No module named 'torch'")
+
+    monkeypatch.setattr("pomona._registry.Entry.load", load)
+    with pytest.raises(PomonaError, match="McRank cannot be loaded: No module named 'torch'"):
+        ranker_class.__wrapped__("mcrank")
+
+
+def test_texts_survive_toml():
+    strange = 'quote " backslash \\ tab \t delete \x7f control \x01 ü 中'
+    spec = Spec(strange, (DataSpec(strange, Simulated()),), (RankerSpec(strange, "mart"),))
+    assert tomllib.loads(spec.to_toml())["name"] == strange

@@ -1,0 +1,66 @@
+import pytest
+
+from pomona.errors import PomonaError
+from pomona.experiments.spec import DataSpec, Files, RankerSpec, SearchSpec, Simulated
+from pomona.experiments.spec_options import spec_from_options
+
+
+def test_options_are_a_spec():
+    spec = spec_from_options(
+        ["mq2008", "other=mq2007"],
+        "lambdamart, LambdaMART(growth=oblivious, monotone=1/0/-1, early_stopping=none), a=mart(l2=1)",
+        folds=[1, 2],
+        measures=["ndcg@10"],
+        conventions=None,
+        seeds=[0, 1],
+        n_trials=5,
+    )
+    assert spec.datasets == (DataSpec("mq2008", "mq2008", (1, 2)), DataSpec("other", "mq2007", (1, 2)))
+    given = {"growth": "oblivious", "monotone": (1, 0, -1), "early_stopping": None}
+    assert spec.rankers == (
+        RankerSpec("LambdaMART", "lambdamart"),
+        RankerSpec("LambdaMART(growth=oblivious, monotone=1/0/-1, early_stopping=none)", "lambdamart", given),
+        RankerSpec("a", "mart", {"l2": 1.0}),
+    )
+    assert spec.search == SearchSpec(5)
+    assert spec.name == "mq2008 other=mq2007"
+
+
+def test_a_measure_with_parameters_in_a_ranker_with_parameters():
+    spec = spec_from_options(["mq2008"], "lambdamart(measure=yahoo:rbp(p=0.9)@5,n_trees=3)")
+    assert spec.rankers[0].parameters == {"measure": "yahoo:rbp(p=0.9)@5", "n_trees": 3}
+
+
+def test_simulated_data():
+    spec = spec_from_options(["simulate", "a b=simulate(queries=9, noise=1)"], "mart")
+    assert spec.datasets[0] == DataSpec("simulated", Simulated())
+    assert spec.datasets[1] == DataSpec("a b", Simulated(queries=9, noise=1.0))
+
+
+def test_files_and_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv", "c.csv", "x=y.csv"):
+        (tmp_path / name).write_text("")
+    columns = {"label": "relevance", "doc_id": "url"}
+    spec = spec_from_options(["a.csv"], "mart", valid="b.csv", test="c.csv", columns=columns)
+    source = Files(*(str(tmp_path / name) for name in ("a.csv", "c.csv", "b.csv")))
+    assert spec.datasets == (DataSpec(tmp_path.name, source, label="relevance", doc_id="url"),)
+    named = spec_from_options(["small=a.csv", "x=y.csv"], "mart")
+    assert [data.name for data in named.datasets] == ["small", "x=y"]
+
+
+@pytest.mark.parametrize(
+    ("rankers", "expected"),
+    [
+        ("lambdamrt", "did you mean 'lambdamart'"),
+        ("mart(trees=3)", "did you mean 'n_trees'"),
+        ("mart(n_trees)", "found 'n_trees' in 'mart\\(n_trees\\)', expected name=value"),
+        ("mart(n_trees=3", "found ranker"),
+        ("mart, mart", "two are called 'MART'"),
+        ("mart(n_trees=x)", "found 'x', expected a whole number"),
+        ("", "expected one table"),
+    ],
+)
+def test_refusals(rankers, expected):
+    with pytest.raises(PomonaError, match=expected):
+        spec_from_options(["mq2008"], rankers)

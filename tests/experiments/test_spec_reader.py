@@ -1,0 +1,130 @@
+import pytest
+
+from pomona.errors import PomonaError
+from pomona.experiments.spec import Files, Simulated, read_spec
+
+DATA = '[[dataset]]\nsource = "mq2008"\n'
+RANKER = '[[ranker]]\nranker = "mart"\n'
+
+
+def refusal(tmp_path, text):
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    with pytest.raises(PomonaError) as caught:
+        read_spec(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message.removeprefix(f"{path}")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f'measure = ["ap"]\n{DATA}{RANKER}', ":1: measure: unknown key 'measure': did you mean 'measures'?"),
+        (
+            f'measures = ["ndgc@10"]\n{DATA}{RANKER}',
+            ":1: measures: unknown measure 'ndgc': did you mean 'ndcg'?",
+        ),
+        (f'measures = ["ndcg(gian=linear)"]\n{DATA}{RANKER}', "did you mean 'gain'?"),
+        (f'\nconventions = ["leto4"]\n{DATA}{RANKER}', ":2: conventions: unknown convention 'leto4'"),
+        (f"measures = []\n{DATA}{RANKER}", ":1: measures: expected one text at least"),
+        (f"measures = [1]\n{DATA}{RANKER}", ":1: measures: found 1, expected a text"),
+        (
+            f"{DATA}{RANKER}[[ranker]]\nranker = 'lamdamart'\n",
+            ":6: ranker 2 ranker: unknown ranker 'lamdamart'",
+        ),
+        (f"{DATA}{RANKER}n_tree = 3\n", ":5: ranker 1 n_tree: unknown parameter of MART 'n_tree'"),
+        (f"{DATA}{RANKER}n_trees = 'many'\n", ":5: ranker 1 n_trees: found 'many', expected a whole number"),
+        (f"{DATA}{RANKER}n_trees = true\n", ":5: ranker 1 n_trees: found True, expected a whole number"),
+        (f"{DATA}{RANKER}measure = 'ndgc'\n", ":5: ranker 1 measure: unknown measure 'ndgc'"),
+        (f"{DATA}{RANKER}seed = 3\n", ":5: ranker 1 seed: the comparison sets the seeds"),
+        (f"{DATA}{RANKER}[[ranker]]\nranker='mart'\n", ":5: ranker 2 label: two are called 'MART'"),
+        (f"{DATA}[[ranker]]\nlabel = 'x'\n", ":3: ranker 1: ranker is missing"),
+        (DATA, "ranker: expected one table [[ranker]] at least"),
+        (RANKER, "dataset: expected one table [[dataset]] at least"),
+        (
+            f"[[dataset]]\nsource = 'mq2006'\n{RANKER}",
+            ":2: dataset 1 source: unknown collection, directory or file",
+        ),
+        (f"[[dataset]]\nfolds = [1]\n{RANKER}", ":1: dataset 1: found no data, expected one of"),
+        (f"[[dataset]]\nsource='mq2008'\nsimulate={{}}\n{RANKER}", "found source and simulate"),
+        (
+            f"[[dataset]]\nsource='mq2008'\ntest='x'\n{RANKER}",
+            "valid and test go with train, not with source",
+        ),
+        (f"[[dataset]]\ntrain='x'\n{RANKER}", ":1: dataset 1: test is missing"),
+        (f"[[dataset]]\ntrain='x'\ntest='y'\n{RANKER}", ":2: dataset 1 train: no such file"),
+        (f"[[dataset]]\nsimulate={{quries=3}}\n{RANKER}", "unknown key 'quries': did you mean 'queries'?"),
+        (f"[[dataset]]\nsimulate={{queries='x'}}\n{RANKER}", "found 'x', expected a whole number"),
+        (f"[[dataset]]\nsource='mq2008'\nfolds=[0]\n{RANKER}", ":3: dataset 1 folds: found [0]"),
+        (f"{DATA}{DATA}{RANKER}", ":3: dataset 2 name: two are called 'mq2008'"),
+        (
+            f"seeds = [0, 0]\n{DATA}{RANKER}",
+            ":1: seeds: found [0, 0], expected different whole numbers from 0",
+        ),
+        (f"seeds = [0.5]\n{DATA}{RANKER}", ":1: seeds: found 0.5, expected a whole number"),
+        (f"baseline = 'Mert'\n{DATA}{RANKER}", ":1: baseline: unknown ranker 'Mert': (known: MART)"),
+        (f"time_limit = 0\n{DATA}{RANKER}", ":1: time_limit: found 0.0, expected more than 0"),
+        (f"n_folds = 1\n{DATA}{RANKER}", ":1: n_folds: found 1, expected at least 2"),
+        (f"bounds = 1\n{DATA}{RANKER}", ":1: bounds: found 1, expected true or false"),
+        (f"{DATA}{RANKER}[search]\n", ":5: search: n_trials is missing"),
+        (
+            f"{DATA}{RANKER}[search]\nn_trails = 3\n",
+            ":6: search n_trails: unknown key 'n_trails': did you mean",
+        ),
+        (f"{DATA}{RANKER}[search]\nn_trials = 0\n", ":6: search n_trials: found 0, expected at least 1"),
+        ("measures = [\n", ": not TOML: Invalid value (at end of document)"),
+        ("a = 1\nb = = 2\n", ":2:5: not TOML: Invalid value"),
+        ("a = 1\na = 2\n", ":2:6: not TOML: Cannot overwrite a value"),
+    ],
+)
+def test_refusals_tell_file_line_place_and_the_nearest_name(tmp_path, text, expected):
+    assert expected in refusal(tmp_path, text)
+
+
+def test_a_file_that_is_no_text(tmp_path):
+    (tmp_path / "s.toml").write_bytes(b"name = '\xff'")
+    with pytest.raises(PomonaError, match=r"s\.toml: is not a text in UTF-8"):
+        read_spec(tmp_path / "s.toml")
+    with pytest.raises(PomonaError, match=r"none\.toml: cannot be read: No such file"):
+        read_spec(tmp_path / "none.toml")
+
+
+def test_paths_are_relative_to_the_file(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in ("train.txt", "test.txt", "mine.py"):
+        (folder / name).write_text("")
+    (folder / "mine.py").write_text(
+        "from pomona.measures.base import Measure\n"
+        "class Mine(Measure):\n    def of_query(self, labels):\n        return 1.0\n"
+    )
+    tables = "[[dataset]]\ntrain = 'data/train.txt'\ntest = 'data/test.txt'\n"
+    tables += "[[dataset]]\nsource = 'data'\nname = 'b'\n"
+    (tmp_path / "s.toml").write_text(f"measures = ['data/mine.py:Mine@3']\n{tables}{RANKER}")
+    spec = read_spec(tmp_path / "s.toml")
+    assert spec.datasets[0].source == Files(str(folder / "train.txt"), str(folder / "test.txt"))
+    assert [data.name for data in spec.datasets] == ["data", "b"]
+    assert spec.datasets[1].source == str(folder)
+    assert spec.main == "Mine@3"
+    assert spec.judged()["Mine@3"] == (f"{folder / 'mine.py'}:Mine@3", "definition")
+
+
+def test_data_may_be_missing_when_nobody_needs_them(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(f"[[dataset]]\nsource = '/gone/train.txt'\n{RANKER}")
+    assert read_spec(path, needs_data=False).datasets[0].source == "/gone/train.txt"
+
+
+def test_one_value_needs_no_brackets_and_all_conventions_have_a_word(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(
+        "measures = 'ap'\nconventions = 'all'\nseeds = 3\n"
+        f"[[dataset]]\nsimulate = {{queries = 9}}\n{RANKER}l2 = 1\n"
+    )
+    spec = read_spec(path)
+    assert spec.measures == ("ap",)
+    assert {"definition", "letor4", "trec_eval"} <= set(spec.conventions)
+    assert spec.seeds == (3,)
+    assert spec.datasets[0].source == Simulated(queries=9)
+    assert spec.rankers[0].label == "MART(l2=1.0)"

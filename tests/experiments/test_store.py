@@ -1,0 +1,119 @@
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from pomona.errors import PomonaError
+from pomona.experiments.run import Outcome, Run
+from pomona.experiments.store import Store
+
+RUN = Run("toy", 1, "MART", "mart", {"n_trees": 3}, 0, "digest")
+OTHER = Run("toy", 2, "MART", "mart", {"n_trees": 3}, 0, "other")
+
+
+def done(run, **record):
+    files = {"values": b"values", "scores": b"scores", "model": b"model"}
+    return Outcome(run.id, "done", record=record, files=files)
+
+
+def test_a_run_from_queued_to_done(tmp_path):
+    with Store(tmp_path / "new") as store:
+        store.enqueue([RUN, OTHER])
+        row = store.rows()[RUN.id]
+        assert (row["dataset"], row["fold"], row["ranker"], row["state"]) == ("toy", 1, "MART", "queued")
+        store.begin(RUN.id)
+        assert store.rows()[RUN.id]["state"] == "running"
+        store.finish(done(RUN, train_seconds=1.5))
+        assert store.is_whole(RUN.id)
+        assert store.path(RUN.id, "values").read_bytes() == b"values"
+    with Store(tmp_path / "new", to_write=False) as store:
+        row = store.rows()[RUN.id]
+        assert (row["state"], row["attempts"], row["record"]) == ("done", 1, {"train_seconds": 1.5})
+        assert row["started"] <= row["finished"]
+        assert store.rows()[OTHER.id]["state"] == "queued"
+
+
+def test_enqueueing_again_touches_nothing_that_is_finished(tmp_path):
+    with Store(tmp_path) as store:
+        store.enqueue([RUN])
+        store.begin(RUN.id)
+        store.finish(done(RUN))
+        before = store.rows()[RUN.id]
+        store.enqueue([RUN])
+        assert store.rows()[RUN.id] == before
+        store.finish(Outcome(RUN.id, "failed", "late news of a finished run"))
+        assert store.rows()[RUN.id] == before
+
+
+def test_what_a_dead_process_left_is_put_in_order(tmp_path):
+    with Store(tmp_path) as store:
+        store.enqueue([RUN])
+    # As kill -9 leaves it: files of a run are there, one half-written, and its row says running.
+    with sqlite3.connect(tmp_path / "store.sqlite") as database:
+        database.execute("UPDATE runs SET state = 'running', attempts = 1")
+    database.close()
+    (tmp_path / "values" / f"{RUN.id}.parquet").write_bytes(b"from the dead")
+    (tmp_path / "models" / f".{RUN.id}.pomona.0011.part").write_bytes(b"half")
+    with Store(tmp_path) as store:
+        assert store.rows()[RUN.id]["state"] == "queued"
+        assert not store.is_whole(RUN.id)
+        assert list((tmp_path / "models").iterdir()) == []
+        store.begin(RUN.id)
+        store.finish(done(RUN))
+        assert store.rows()[RUN.id]["attempts"] == 2
+        assert store.path(RUN.id, "values").read_bytes() == b"values"
+
+
+def test_nothing_is_running_once_the_store_is_closed(tmp_path):
+    with Store(tmp_path) as store:
+        store.enqueue([RUN])
+        store.begin(RUN.id)
+    with Store(tmp_path, to_write=False) as store:
+        assert store.rows()[RUN.id]["state"] == "queued"
+
+
+def test_one_process_at_a_time_and_its_lock_dies_with_it(tmp_path):
+    code = "from pomona.experiments.store import Store\n"
+    code += f"store = Store({str(tmp_path)!r}); print('held', flush=True); input()"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(PomonaError, match=f"process {holder.pid} is comparing here"):
+        Store(tmp_path)
+    with Store(tmp_path, to_write=False) as looking:  # looking on is allowed
+        assert looking.rows() == {}
+    holder.kill()
+    holder.communicate()
+    with Store(tmp_path):
+        pass
+
+
+def test_in_one_process_too(tmp_path):
+    with Store(tmp_path), pytest.raises(PomonaError, match="is comparing here"):
+        Store(tmp_path)
+
+
+def test_it_is_in_wal_mode(tmp_path):
+    with Store(tmp_path) as store:
+        assert store.database.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+def test_facts(tmp_path):
+    with Store(tmp_path) as store:
+        assert store.fact("seconds", 0.0) == 0.0
+        store.remember(seconds=1.5, command="pomona")
+        store.remember(seconds=2.5)
+        assert (store.fact("seconds"), store.fact("command")) == (2.5, "pomona")
+
+
+def test_other_files_are_refused(tmp_path):
+    with pytest.raises(PomonaError, match="is no comparison"):
+        Store(tmp_path, to_write=False)
+    (tmp_path / "store.sqlite").write_text("something else entirely, and long enough to be looked at")
+    with pytest.raises(PomonaError, match=r"store\.sqlite: is no store of Pomona's"):
+        Store(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PomonaError, match="cannot be made"):
+        Store(tmp_path / "file" / "below")
