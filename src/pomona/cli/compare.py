@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -75,9 +77,6 @@ def compare(
         pomona compare mq2008 --rankers "lambdamart,lambdamart(growth=oblivious),mart(n_trees=100)"
         pomona compare spec.toml --jobs 4
     """
-    import shlex
-    import sys
-
     from pomona.experiments.spec import read_spec
     from pomona.experiments.spec_options import spec_from_options, split_outside
 
@@ -126,8 +125,7 @@ def compare(
         if not as_json:
             typer.echo(f"# the same as a file:\n\n{spec.to_toml()}", err=True)
     directory = out or Path(f"{spec.name.replace(' ', '-').replace('/', '-')}-comparison")
-    command = shlex.join(["pomona", *sys.argv[1:]])
-    present(spec, directory, as_json=as_json, n_jobs=jobs, dask=dask, retry=retry, command=command)
+    present(spec, directory, as_json=as_json, n_jobs=jobs, dask=dask, retry=retry)
 
 
 def present(spec: Spec, directory: Path, *, as_json: bool, **how: Any) -> None:
@@ -170,6 +168,7 @@ def _watched(spec: Spec, directory: Path, as_json: bool, how: Mapping[str, Any])
     from pomona._jit import is_first_run
     from pomona.experiments.compare import compare as run_comparison
 
+    how = {**how, "command": shlex.join(["pomona", *sys.argv[1:]])}
     if is_first_run("grower") and not as_json:
         typer.echo("compiling, some 30 seconds the first time …", err=True)
     console = Console(stderr=True)
@@ -222,9 +221,11 @@ class Progress:
             typer.echo(f"{count} {run}: {outcome.state}, {told}, {seconds:.1f} s", err=True)
 
     def _count(self, run: Run, state: str, record: Mapping[str, Any]) -> None:
+        from pomona.experiments.spec import BOUNDS
+
         self.n_done += state == "done"
         self.n_failed += state == "failed"
-        if state == "done" and run.kind not in ("ideal", "worst"):
+        if state == "done" and run.kind not in BOUNDS:
             self._means.setdefault(run.ranker, []).append(record["means"]["test"][self.main])
 
     @property
@@ -234,11 +235,13 @@ class Progress:
         leader = max(means, key=lambda ranker: means[ranker], default=None)
         return "" if leader is None else f"; best so far: {leader}, {self.main} {means[leader]:.4f}"
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Table | str:
         from rich import box
         from rich.table import Table
         from rich.text import Text
 
+        if not self.n_runs:
+            return "reading and checking the data …"
         now = time.monotonic()
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         caption = f"{self.n_done} of {self.n_runs} done{failed}, {now - self.started:.0f} s{self.best}"
@@ -260,6 +263,10 @@ def _print_answer(findings: Findings) -> None:
     """One table a dataset: rankers by the main measure, the best first."""
     import polars as pl
 
+    from pomona.report.answer import answers
+
+    sentences = answers(findings)
+    measures = findings.measures[: len(findings.results.spec.measures)]  # under the first convention
     for (dataset,), table in findings.table.group_by("dataset", maintain_order=True):
         by_measure = {
             (row["ranker"], row["measure"]): f"{row['mean']:.4f}{row['mark'] or ' '}"
@@ -271,13 +278,15 @@ def _print_answer(findings: Findings) -> None:
         rows = [
             [
                 ranker,
-                *(by_measure.get((ranker, measure), "") for measure in findings.measures),
+                *(by_measure.get((ranker, measure), "") for measure in measures),
                 _seconds(seconds.get(ranker)),
             ]
             for ranker in ranked
         ]
-        print_rows(str(dataset), ["ranker", *findings.measures, "train s"], rows)
-    typer.echo(f"▲ ▼ significantly above or below {findings.baseline}")
+        print_rows(str(dataset), ["ranker", *measures, "train s"], rows)
+        typer.echo(
+            f"▲ ▼ significantly above or below {findings.baseline}\n\n{' '.join(sentences[str(dataset)])}"
+        )
 
 
 def print_rows(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -43,4 +43,4 @@ def demo(
         n_folds=3,
         seeds=[seed],
     )
-    present(spec, out, as_json=as_json, n_jobs=jobs, command="pomona demo")
+    present(spec, out, as_json=as_json, n_jobs=jobs)
