@@ -165,12 +165,9 @@ def _watched(spec: Spec, directory: Path, as_json: bool, how: Mapping[str, Any])
     from rich.console import Console
     from rich.live import Live
 
-    from pomona._jit import is_first_run
     from pomona.experiments.compare import compare as run_comparison
 
     how = {**how, "command": shlex.join(["pomona", *sys.argv[1:]])}
-    if is_first_run("grower") and not as_json:
-        typer.echo("compiling, some 30 seconds the first time …", err=True)
     console = Console(stderr=True)
     watch = Progress(spec.main, is_plain=not console.is_terminal, is_quiet=as_json)
     try:
@@ -197,13 +194,18 @@ class Progress:
 
     def start(self, runs: Sequence[Run], finished: Mapping[str, Any]) -> None:
         """Take note of what there is, and of what an earlier process did."""
+        from pomona._jit import is_first_run
+
         wanted = {run.id: run for run in runs}
         self.n_runs = len(wanted)
         for run in wanted.values():
             if row := finished.get(run.id):
                 self._count(run, row["state"], row["record"])
-        if self.n_done and not self.is_quiet and self.is_plain:
-            typer.echo(f"{self.n_done} of {self.n_runs} runs were done before", err=True)
+        n_finished = self.n_done + self.n_failed
+        if n_finished and not self.is_quiet and self.is_plain:
+            typer.echo(f"{n_finished} of {self.n_runs} runs were finished before", err=True)
+        if n_finished < self.n_runs and is_first_run("grower") and not self.is_quiet:
+            typer.echo("compiling, some 30 seconds the first time …", err=True)
 
     def see(self, event: Event) -> None:
         """A run began or ended."""
