@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-VERBS = ("audit", "demo", "evaluate", "list", "score", "stats", "train", "why", "winning")
+VERBS = ("audit", "compare", "demo", "evaluate", "list", "score", "stats", "train", "why", "winning")
 
 
 def pomona(*words, **more):
