@@ -128,6 +128,8 @@ def test_a_long_table_without_datasets(table):
     [
         ("", (), "results.csv: found no results, expected a header and a row for each method"),
         ("m,D\na,1\n", (), "results.csv: found 1 method, expected at least two to compare"),
+        ("m,D\na,\nb,-\n", (), "results.csv: every cell is empty, expected results"),
+        ("m\na\nb\n", (), "results.csv: found 0 method, expected at least two to compare"),
         ("m,D\na,1\n\nb,1,2\n", (), "results.csv:4: found 3 cells, expected 2 as in the header"),
         ("m,D\na,0.5*\nb,1\n", (), "results.csv:2: found '0.5*', expected a number or an empty cell"),
         ("m,D\na,inf\nb,1\n", (), "results.csv:2: found 'inf', expected a number or an empty cell"),

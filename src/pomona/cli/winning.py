@@ -174,6 +174,8 @@ def _read(path: Path, where: list[str]) -> _Results:
     if len(values) < 2:
         raise InputError(f"found {len(values)} method, expected at least two to compare", path)
     present = {m: {c: v for c, v in found.items() if not math.isnan(v)} for m, found in values.items()}
+    if not any(present.values()):
+        raise InputError("every cell is empty, expected results", path)
     return _Results(present, notes)
 
 
