@@ -46,7 +46,7 @@ class BestFeature(Ranker):
     name: ClassVar[str] = "bestfeature"
     aliases: ClassVar[tuple[str, ...]] = ("best_feature", "best-feature", "bestsinglefeature")
     family: ClassVar[str] = "baseline"
-    paper: ClassVar[str] = "Busa-Fekete, Szarvas, Élteto & Kégl, ECAI workshop 2012"
+    paper: ClassVar[str] = "Busa-Fekete, Szarvas, Éltető & Kégl, ECAI workshop 2012"
 
     measure: str | Measure = "ndcg@10"
     allow_reversed: bool = True

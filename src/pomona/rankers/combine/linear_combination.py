@@ -5,7 +5,8 @@
 The form is the thesis'; how α is found it leaves open, so that part is reconstructed. Here any linear ranker
 finds it, with the rankers' scores as its features: least squares by default, or one that aims at a measure.
 It looks at *held-out* scores only, since a ranker that has learnt its training queries by heart would
-outweigh better ones: those of the validation set, or else of training queries left out of each fit in turn.
+outweigh better ones: those of the validation set (which rankers that stop early have looked at, but not
+learnt from), or else of training queries left out of each fit in turn.
 `weights="uniform"` trusts all alike, and with `normalize="rank"` is the rank average (Borda count).
 """
 

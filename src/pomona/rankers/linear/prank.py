@@ -87,7 +87,10 @@ class PRank(LinearRanker):
     aliases: ClassVar[tuple[str, ...]] = ("pranking",)
     family: ClassVar[str] = "point-wise"
     paper: ClassVar[str] = "Crammer & Singer, NIPS 2001"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {"normalize": ["minmax", "standard", "rank"]}
+    search_space: ClassVar[Mapping[str, SearchRange]] = {
+        "radius": (0.05, 1.0, "log"),
+        "normalize": ["minmax", "standard", "rank"],
+    }
 
     normalize: str | None = "standard"
     n_epochs: int = 20
