@@ -51,7 +51,8 @@ def test_time_limits_hold_there_too(make_spec, cluster, tmp_path):
     assert "time limit" in results.runs.filter(ranker="b")["reason"][0]
 
 
-def test_no_scheduler():
+def test_no_scheduler(monkeypatch):
+    monkeypatch.setattr("pomona.experiments.cluster.PATIENCE_SECONDS", 1)
     with pytest.raises(PomonaError, match="no Dask scheduler answers at"):
         Cluster("tcp://127.0.0.1:9")
 

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 _RANKERS = (
-    "lambdamart(n_trees=100)",
+    "LambdaMART=lambdamart(n_trees=100)",
     "LambdaMART oblivious=lambdamart(growth=oblivious, n_trees=100)",
-    "mart(n_trees=100)",
-    "randomforest(n_trees=50)",
+    "MART=mart(n_trees=100)",
+    "RandomForest=randomforest(n_trees=50)",
     "linearregression",
     "bestfeature",
 )

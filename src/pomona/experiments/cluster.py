@@ -16,6 +16,9 @@ from pomona.errors import InputError, MissingExtraError
 from pomona.experiments.run import Outcome, Task
 from pomona.experiments.runner import Event, Pool
 
+PATIENCE_SECONDS = 10
+"""How long a scheduler may take to answer."""
+
 _own = threading.local()
 
 
@@ -28,7 +31,7 @@ class Cluster:
         except ImportError:
             raise MissingExtraError("distributed", "dask") from None
         try:
-            self._client = Client(address, timeout=10, set_as_default=False)
+            self._client = Client(address, timeout=PATIENCE_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             raise InputError(f"no Dask scheduler answers at {address}: {error}") from None
         self.time_limit = time_limit

@@ -1,0 +1,208 @@
+import io
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import typer
+from rich.console import Console
+from typer.testing import CliRunner
+
+import pomona as pm
+from pomona.cli.compare import Progress, compare, print_rows
+from pomona.errors import PomonaError
+from pomona.experiments.run import Outcome, Run, execute
+from pomona.experiments.runner import Event
+from pomona.experiments.spec import read_spec
+
+TOY = "toy=simulate(queries=24, docs_per_query=8, features=5, seed=3)"
+OPTIONS = ["--n-folds", "2", "--measures", "ndcg@5,ap"]
+
+
+def run(*words):
+    app = typer.Typer()
+    app.command()(compare)
+    result = CliRunner().invoke(app, [*map(str, words)])
+    if isinstance(result.exception, PomonaError):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def in_process(monkeypatch):
+    """Do the runs in this process: quicker."""
+
+    class HerePool:
+        def __init__(self, *_): ...
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_): ...
+        def run(self, tasks):
+            for task in tasks:
+                yield Event(task.run)
+                yield Event(task.run, execute(task))
+
+    monkeypatch.setattr("pomona.experiments.compare.Pool", HerePool)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_from_options_to_the_report(tmp_path):
+    words = [TOY, "--rankers", "lambdamart(n_trees=5), short=mart(n_trees=2)", *OPTIONS, "--out", tmp_path]
+    result = run(*words)
+    assert result.exit_code == 0
+    assert (tmp_path / "report.html").is_file()
+    spec = read_spec(tmp_path / "spec.toml")
+    assert spec.to_toml() in result.stderr  # the same as a file
+    assert re.search(r"\[\d/8\] toy fold 1 short seed 0: done, ndcg@5 0\.\d{4}, \d+\.\d s", result.stderr)
+    lines = result.stdout.splitlines()
+    assert any(re.fullmatch(r"ranker +ndcg@5 +ap +train s", line) for line in lines)
+    labels = {line.split("  ")[0] for line in lines}
+    assert {"LambdaMART(n_trees=5)", "short", "IdealRanker", "WorstRanker"} <= labels
+    assert "is best on toy" in result.stdout
+    assert lines[-1] == f"report: {tmp_path / 'report.html'}"
+    # The same again, as a file and for a machine.
+    again = run(tmp_path / "spec.toml", "--out", tmp_path, "--json")
+    assert again.stderr == ""
+    answer = json.loads(again.stdout)
+    assert answer["runs"] == {"done": 8}
+    assert (answer["main"], answer["baseline"]) == ("ndcg@5", "LambdaMART(n_trees=5)")
+    assert {row["ranker"] for row in answer["table"]} >= {"short", "IdealRanker"}
+    assert answer["spec"] == spec.to_toml()
+
+
+@pytest.mark.usefixtures("in_process")
+def test_when_every_run_fails(tmp_path, monkeypatch):
+    def wrong(self, *_):
+        raise ZeroDivisionError("no")
+
+    monkeypatch.setattr("pomona.rankers.forests.mart.MART._fit", wrong)
+    with pytest.raises(PomonaError, match="every run failed, the first because: ZeroDivisionError: no"):
+        run(TOY, "--rankers", "mart", *OPTIONS, "--out", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([TOY], "no ranker is named: add --rankers"),
+        ([TOY, "--rankers", "mrat"], "did you mean 'mart'"),
+        ([TOY, "--rankers", "mart", "--measures", "ndgc@10"], "measures: unknown measure 'ndgc'"),
+        ([TOY, "--rankers", "mart", "--conventions", "yaho"], "conventions: unknown convention 'yaho'"),
+        ([TOY, "--rankers", "mart", "--seeds", "x"], "found --seeds x, expected whole numbers"),
+        ([TOY, "--rankers", "mart", "--folds", "9"], "dataset toy has folds 1 to 5, found 9"),
+        ([TOY, "--rankers", "mart", "--baseline", "lambdamart"], "baseline: unknown ranker 'lambdamart'"),
+        ([TOY, "--rankers", "mart", "--time-limit", "-1"], "time_limit: found -1.0, expected more than 0"),
+        (["mq2009", "--rankers", "mart"], "did you mean 'mq2008'"),
+        (
+            ["a/train.txt", "a/vali.txt", "a/test.txt", "--rankers", "mart"],
+            "as 3 datasets: give the directory",
+        ),
+        (["a.txt", "b.txt", "--test", "c.txt", "--rankers", "mart"], "--test goes with one training file"),
+        (["none.toml"], "none.toml: cannot be read"),
+        (["x.toml", "--seeds", "1"], "the spec says what to compare, so --seeds must go into it"),
+    ],
+)
+def test_refusals(tmp_path, monkeypatch, words, expected):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PomonaError) as caught:
+        run(*words, "--out", "out")
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not Path("out").exists()
+
+
+def test_columns_of_a_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "\n".join(f"{i % 2},q{i // 3},{i}" for i in range(30))
+    Path("t.csv").write_text(f"grade,query,bm25\n{rows}\n")
+    with pytest.raises(PomonaError, match=r"t\.csv: .*'qid'"):
+        run("t.csv", "--rankers", "mart", "--label", "grade")
+    with pytest.raises(PomonaError, match=r"t\.csv: .*'grad'.*'grade'"):
+        run("t.csv", "--rankers", "mart", "--label", "grad", "--qid", "query")
+
+
+def start(directory, *words, **streams):
+    code = "from pomona.cli import main; main()"
+    rankers = "lambdamart(n_trees=300, early_stopping=none), mart(n_trees=300, early_stopping=none)"
+    command = ["compare", TOY, "--rankers", rankers, *OPTIONS, "--seeds", "0,1,2", "--out", directory, *words]
+    return subprocess.Popen([sys.executable, "-c", code, *command], start_new_session=True, **streams)
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path):
+    process = start(tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    for line in process.stderr:
+        if line.startswith("[2/"):
+            os.killpg(process.pid, signal.SIGINT)
+            break
+    rest = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 130
+    last = rest.strip().splitlines()[-1]
+    assert re.fullmatch(
+        rf"pomona: stopped; \d+ of \d+ runs are done and kept in {tmp_path}\."
+        r" The same command goes on from there\.",
+        last,
+    )
+    assert "Traceback" not in rest
+
+
+def test_a_terminal_sees_the_runs_live(tmp_path):
+    ours, theirs = pty.openpty()
+    process = start(tmp_path, stderr=theirs, stdout=subprocess.DEVNULL, env={**os.environ, "COLUMNS": "120"})
+    os.close(theirs)
+    shown = b""
+    until = time.monotonic() + 300
+    while b"best so far" not in shown and time.monotonic() < until:
+        shown += os.read(ours, 4096)
+    process.kill()
+    process.wait()
+    os.close(ours)
+    text = shown.decode(errors="replace")
+    for word in ("reading and checking", "running", "done", "elapsed", "best so far", "ndcg@5 0."):
+        assert word in text
+
+
+def test_the_progress_table():
+    progress = Progress("ap", is_plain=False, is_quiet=False, n_shown=3)
+    console = Console(file=io.StringIO(), width=100)
+    console.print(progress)
+    runs = [Run("toy", fold, label, "mart", {}, 0, f"{fold}") for fold in (1, 2, 3) for label in ("A", "B")]
+    runs = [Run(*[*vars(one).values()][:4], {"label": one.ranker}, 0, one.data) for one in runs]
+    done = {"state": "done", "record": {"means": {"test": {"ap": 0.25}}}}
+    progress.start(runs, {runs[0].id: done})
+    for one in runs[1:5]:
+        progress.see(Event(one))
+    progress.see(Event(runs[1], Outcome(runs[1].id, "done", record={"means": {"test": {"ap": 0.5}}})))
+    progress.see(Event(runs[2], Outcome(runs[2].id, "failed", "out of memory")))
+    console.print(progress)
+    text = console.file.getvalue()
+    assert "reading and checking the data" in text
+    assert "2 of 6 done, 1 failed" in text
+    assert "best so far: B, ap 0.5000" in text
+    assert re.search(r"toy fold 2 A seed 0 +failed +0\.0 s +out of memory", text)
+    assert re.search(r"toy fold 3 A seed 0 +running", text)
+    assert "toy fold 1 B" not in text  # there is room for three
+
+
+def test_rows_on_a_terminal_and_elsewhere(capsys, monkeypatch):
+    print_rows("title", ["a", "b"], [["x [bold]", "1"]])
+    assert capsys.readouterr().out == "\ntitle\n\na         b\n────────  ─\nx [bold]  1\n"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    print_rows("title", ["a", "b"], [["x [bold]", "1"]])
+    assert "x [bold]" in capsys.readouterr().out
+
+
+def test_training_validation_and_test_files(tmp_path, monkeypatch, in_process):
+    monkeypatch.chdir(tmp_path)
+    for seed, name in enumerate(("train", "vali", "test")):
+        pm.write_letor(pm.simulate(12, docs_per_query=6, n_features=3, seed=seed), f"{name}.txt")
+    words = ["--valid", "vali.txt", "--test", "test.txt", "--rankers", "mart(n_trees=2)", "--json"]
+    answer = json.loads(run("small=train.txt", *words).stdout)
+    assert answer["runs"] == {"done": 3}
+    assert Path("small=train.txt-comparison", "report.html").is_file()
