@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import pomona as pm
 from pomona.cli.compare import Progress, compare, print_rows
 from pomona.errors import PomonaError
-from pomona.experiments.run import Outcome, Run, execute
+from pomona.experiments.run import Outcome, Run
 from pomona.experiments.runner import Event
 from pomona.experiments.spec import read_spec
 
@@ -32,24 +32,6 @@ def run(*words):
     if isinstance(result.exception, PomonaError):
         raise result.exception
     return result
-
-
-@pytest.fixture
-def in_process(monkeypatch):
-    """Do the runs in this process: quicker."""
-
-    class HerePool:
-        def __init__(self, *_): ...
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_): ...
-        def run(self, tasks):
-            for task in tasks:
-                yield Event(task.run)
-                yield Event(task.run, execute(task))
-
-    monkeypatch.setattr("pomona.experiments.compare.Pool", HerePool)
 
 
 @pytest.mark.usefixtures("in_process")
@@ -198,11 +180,12 @@ def test_rows_on_a_terminal_and_elsewhere(capsys, monkeypatch):
     assert "x [bold]" in capsys.readouterr().out
 
 
-def test_training_validation_and_test_files(tmp_path, monkeypatch, in_process):
+@pytest.mark.usefixtures("in_process")
+def test_training_validation_and_test_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for seed, name in enumerate(("train", "vali", "test")):
         pm.write_letor(pm.simulate(12, docs_per_query=6, n_features=3, seed=seed), f"{name}.txt")
     words = ["--valid", "vali.txt", "--test", "test.txt", "--rankers", "mart(n_trees=2)", "--json"]
     answer = json.loads(run("small=train.txt", *words).stdout)
     assert answer["runs"] == {"done": 3}
-    assert Path("small=train.txt-comparison", "report.html").is_file()
+    assert Path("small-comparison", "report.html").is_file()

@@ -6,28 +6,9 @@ from typer.testing import CliRunner
 
 from pomona.cli.demo import demo
 from pomona.experiments.results import read_results
-from pomona.experiments.run import execute
-from pomona.experiments.runner import Event
 
 
-@pytest.fixture(autouse=True)
-def in_process(monkeypatch):
-    """Do the runs in this process: quicker."""
-
-    class HerePool:
-        def __init__(self, *_): ...
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_): ...
-        def run(self, tasks):
-            for task in tasks:
-                yield Event(task.run)
-                yield Event(task.run, execute(task))
-
-    monkeypatch.setattr("pomona.experiments.compare.Pool", HerePool)
-
-
+@pytest.mark.usefixtures("in_process")
 def test_the_demo_is_a_comparison_of_six_rankers(tmp_path):
     app = typer.Typer()
     app.command()(demo)

@@ -23,7 +23,7 @@ def test_options_are_a_spec():
         RankerSpec("a", "mart", {"l2": 1.0}),
     )
     assert spec.search == SearchSpec(5)
-    assert spec.name == "mq2008 other=mq2007"
+    assert spec.name == "mq2008 other"
 
 
 def test_a_measure_with_parameters_in_a_ranker_with_parameters():

@@ -36,7 +36,6 @@ def spec_from_options(
     """
     shared = {**(columns or {}), **({"folds": list(folds)} if folds else {})}
     tables: dict[str, Any] = {
-        "name": " ".join(Path(text).name for text in data),
         "dataset": [{**_source(text, test, valid), **shared} for text in data],
         "ranker": [_ranker(text) for text in split_outside(rankers)],
         **({} if n_trials is None else {"search": {"n_trials": n_trials}}),

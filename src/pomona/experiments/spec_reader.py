@@ -148,7 +148,7 @@ def spec_of(values: Mapping[str, Any], origin: _Origin | None = None) -> Spec:
     _refuse_twins(table.tables("ranker"), "label", [row.label for row in rankers])
     _refuse_twins(table.tables("dataset"), "name", [data.name for data in datasets])
     return Spec(
-        name=table.need("name", str),
+        name=table.get("name", str, " ".join(data.name for data in datasets)),
         datasets=tuple(datasets),
         rankers=tuple(rankers),
         measures=measures,
