@@ -151,7 +151,7 @@ def test_a_terminal_sees_the_runs_live(tmp_path):
 
 
 def test_the_progress_table():
-    progress = Progress("ap", is_plain=False, is_quiet=False, n_shown=3)
+    progress = Progress("ap", n_shown=3)
     console = Console(file=io.StringIO(), width=100)
     console.print(progress)
     runs = [Run("toy", fold, label, "mart", {}, 0, f"{fold}") for fold in (1, 2, 3) for label in ("A", "B")]

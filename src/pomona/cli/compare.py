@@ -96,6 +96,7 @@ def compare(
         "trials": trials,
         "time_limit": time_limit,
     }
+    preface = ""
     if data[0].endswith(".toml"):
         given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is not None]
         if len(data) > 1 or given:
@@ -122,26 +123,26 @@ def compare(
             time_limit=time_limit,
             baseline=baseline,
         )
-        if not as_json:
-            typer.echo(f"# the same as a file:\n\n{spec.to_toml()}", err=True)
+        preface = f"# the same as a file:\n\n{spec.to_toml()}"
     directory = out or Path(f"{spec.name.replace(' ', '-').replace('/', '-')}-comparison")
-    present(spec, directory, as_json=as_json, n_jobs=jobs, dask=dask, retry=retry)
+    watch = Progress(spec.main, preface=preface, is_quiet=as_json)
+    present(spec, directory, watch, n_jobs=jobs, dask=dask, retry=retry)
 
 
-def present(spec: Spec, directory: Path, *, as_json: bool, **how: Any) -> None:
+def present(spec: Spec, directory: Path, watch: Progress, **how: Any) -> None:
     """Run a comparison in sight of the user, write its report, and print the answer."""
     from pomona.cli.output import print_json
     from pomona.experiments.findings import find
     from pomona.report.html import write_report
 
-    results = _watched(spec, directory, as_json, how)
+    results = _watched(spec, directory, watch, how)
     states = results.runs["state"].to_list()
     if "done" not in [s for s, b in zip(states, results.runs["is_bound"], strict=True) if not b]:
         reasons = results.runs["reason"].drop_nulls().to_list()
         raise PomonaError(f"every run failed, the first because: {reasons[0]}")
     findings = find(results)
     report = write_report(findings, directory)
-    if as_json:
+    if watch.is_quiet:
         print_json(
             {
                 "report": str(report),
@@ -161,19 +162,17 @@ def present(spec: Spec, directory: Path, *, as_json: bool, **how: Any) -> None:
     typer.echo(f"\nreport: {report}")
 
 
-def _watched(spec: Spec, directory: Path, as_json: bool, how: Mapping[str, Any]) -> Results:
-    from rich.console import Console
+def _watched(spec: Spec, directory: Path, watch: Progress, how: Mapping[str, Any]) -> Results:
+    from contextlib import nullcontext
+
     from rich.live import Live
 
     from pomona.experiments.compare import compare as run_comparison
 
     how = {**how, "command": shlex.join(["pomona", *sys.argv[1:]])}
-    console = Console(stderr=True)
-    watch = Progress(spec.main, is_plain=not console.is_terminal, is_quiet=as_json)
+    is_live = watch.console.is_terminal and not watch.is_quiet
     try:
-        if as_json or not console.is_terminal:
-            return run_comparison(spec, directory, watch=watch, **how)
-        with Live(watch, console=console, refresh_per_second=4, transient=True):
+        with Live(watch, console=watch.console, transient=True) if is_live else nullcontext():
             return run_comparison(spec, directory, watch=watch, **how)
     except KeyboardInterrupt:
         kept = f"{watch.n_done} of {watch.n_runs} runs are done and kept in {directory}"
@@ -184,8 +183,11 @@ def _watched(spec: Spec, directory: Path, as_json: bool, how: Mapping[str, Any])
 class Progress:
     """What is seen while a comparison runs: the runs under way, the last that ended, and the best so far."""
 
-    def __init__(self, main: str, *, is_plain: bool, is_quiet: bool, n_shown: int = 12) -> None:
-        self.main, self.is_plain, self.is_quiet, self.n_shown = main, is_plain, is_quiet, n_shown
+    def __init__(self, main: str, *, preface: str = "", is_quiet: bool = False, n_shown: int = 12) -> None:
+        from rich.console import Console
+
+        self.main, self.preface, self.is_quiet, self.n_shown = main, preface, is_quiet, n_shown
+        self.console = Console(stderr=True)
         self.n_runs = self.n_done = self.n_failed = 0
         self.started = time.monotonic()
         self._running: dict[str, tuple[Run, float]] = {}
@@ -202,14 +204,17 @@ class Progress:
             if row := finished.get(run.id):
                 self._count(run, row["state"], row["record"])
         n_finished = self.n_done + self.n_failed
-        if n_finished and not self.is_quiet and self.is_plain:
-            typer.echo(f"{n_finished} of {self.n_runs} runs were finished before", err=True)
-        if n_finished < self.n_runs and is_first_run("grower") and not self.is_quiet:
-            typer.echo("compiling, some 30 seconds the first time …", err=True)
+        if n_finished:
+            self._say(f"{n_finished} of {self.n_runs} runs were finished before")
+        if n_finished < self.n_runs and is_first_run("grower"):
+            self._say("compiling, some 30 seconds the first time …")
 
     def see(self, event: Event) -> None:
         """A run began or ended."""
         run, outcome = event.run, event.outcome
+        if self.preface:  # now everything has been checked
+            self._say(self.preface)
+            self.preface = ""
         if outcome is None:
             self._running[run.id] = run, time.monotonic()
             return
@@ -218,9 +223,13 @@ class Progress:
         value = outcome.record.get("means", {}).get("test", {}).get(self.main)
         told = outcome.reason or f"{self.main} {value:.4f}"
         self._ended.append((str(run), outcome.state, seconds, told))
-        if self.is_plain and not self.is_quiet:
+        if not self.console.is_terminal:
             count = f"[{self.n_done + self.n_failed}/{self.n_runs}]"
-            typer.echo(f"{count} {run}: {outcome.state}, {told}, {seconds:.1f} s", err=True)
+            self._say(f"{count} {run}: {outcome.state}, {told}, {seconds:.1f} s")
+
+    def _say(self, text: str) -> None:
+        if not self.is_quiet:
+            typer.echo(text, err=True)
 
     def _count(self, run: Run, state: str, record: Mapping[str, Any]) -> None:
         from pomona.experiments.spec import BOUNDS

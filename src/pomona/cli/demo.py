@@ -31,7 +31,7 @@ def demo(
     \b
     Example:  pomona demo --queries 1000
     """
-    from pomona.cli.compare import present
+    from pomona.cli.compare import Progress, present
     from pomona.experiments.spec_options import spec_from_options
 
     spec = spec_from_options(
@@ -43,4 +43,4 @@ def demo(
         n_folds=3,
         seeds=[seed],
     )
-    present(spec, out, as_json=as_json, n_jobs=jobs)
+    present(spec, out, Progress(spec.main, is_quiet=as_json), n_jobs=jobs)
