@@ -1,0 +1,173 @@
+"""What all charts share: how rows become data, rankers colours and shapes, points labels, and charts a size.
+
+No chart names a colour or a font: `theme.vega_config` does.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import altair as alt
+
+from pomona.report import labels
+from pomona.report.names import rankers_of
+from pomona.report.theme import SHAPES, SLOTS, slots_of
+
+if TYPE_CHECKING:
+    from pomona.experiments.findings import Findings
+
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+Rows = list[dict[str, Any]]
+
+WIDTH = 620
+PANEL = 190
+PANEL_HEIGHT = 150
+FRONT_HEIGHT = 300
+# Plots narrower than this get the labels that fit a phone.
+NARROW = 400
+
+
+def data_of(rows: Rows) -> alt.InlineData:
+    """Rows, with the digits that a screen can show; as one text, which Altair does not check row by row."""
+    rounded = [
+        {name: float(f"{value:.6g}") if isinstance(value, float) else value for name, value in row.items()}
+        for row in rows
+    ]
+    return alt.InlineData(
+        values=json.dumps(rounded, ensure_ascii=False), format=alt.JsonDataFormat(type="json")
+    )
+
+
+def with_slots(findings: Findings, rows: Iterable[Mapping[str, Any]]) -> Rows:
+    """The rows with the slot of their ranker, which is its colour and shape."""
+    slots = slots_of(rankers_of(findings), findings.baseline)
+    return [{**row, "slot": slots[row["ranker"]]} for row in rows]
+
+
+def upside(rows: Rows) -> Rows:
+    """The rows in drawing order: grey below, the leaders on top."""
+    return sorted(rows, key=lambda row: SLOTS.index(row["slot"]), reverse=True)
+
+
+def color(legend: alt.Legend | None = None) -> alt.Color:
+    """A ranker's colour."""
+    return alt.Color("slot:N", scale=alt.Scale(domain=list(SLOTS), range="category"), legend=legend)
+
+
+def shape(legend: alt.Legend | None = None) -> alt.Shape:
+    """A ranker's shape, for those who do not see the colour."""
+    return alt.Shape("slot:N", scale=alt.Scale(domain=list(SLOTS), range=list(SHAPES)), legend=legend)
+
+
+def slot_legend(findings: Findings) -> alt.Legend:
+    """Slots under the names of their rankers."""
+    slots = slots_of(rankers_of(findings), findings.baseline)
+    names = {slot: "others" if slot == "other" else ranker for ranker, slot in slots.items()}
+    # A name goes into an expression: as JSON it stays a text, whatever it contains.
+    words = f"{json.dumps(names)}[datum.label]"
+    return alt.Legend(
+        title=None, orient="top", columns=3, values=sorted(names), labelExpr=words, labelLimit=150
+    )
+
+
+def number_tip(field: str, title: str, form: str = ".4f") -> alt.Tooltip:
+    """A number in a tooltip."""
+    return alt.Tooltip(f"{field}:Q", title=title, format=form)
+
+
+def text_tip(field: str, title: str | None = None) -> alt.Tooltip:
+    """A text in a tooltip."""
+    return alt.Tooltip(f"{field}:N", title=title or field)
+
+
+def scale_of(values: Sequence[float], *, log: bool = False) -> alt.Scale:
+    """A scale with some room at both ends, fixed because labels are placed by it."""
+    if log:
+        low, high = math.log10(min(values)), math.log10(max(values))
+        room = max(0.1 * (high - low), 0.1)
+        return alt.Scale(type="log", domain=[10 ** (low - room), 10 ** (high + room)], nice=False)
+    return alt.Scale(domain=list(with_room(values)), nice=False)
+
+
+def with_room(values: Sequence[float]) -> tuple[float, float]:
+    """The least and the largest value, moved apart a little."""
+    low, high = min(values), max(values)
+    room = 0.06 * (high - low) or max(0.01, 0.06 * abs(high))
+    return low - room, high + room
+
+
+def labelled_points(
+    rows: Rows,
+    front: Rows,
+    x: alt.X,
+    y: alt.Y,
+    tooltip: list[alt.Tooltip],
+    joined: Literal["linear", "step-after"],
+) -> Chart:
+    """Points, the front that joins some, and labels where there is room, the first rows first.
+
+    There is one set of labels for wide plots and one for narrow ones; the width decides which is seen.
+    """
+    base = alt.Chart(data_of(upside(rows))).encode(x=x, y=y, color=color(), tooltip=tooltip)
+    layers: list[Any] = [
+        alt.Chart(data_of(front)).mark_line(style="front", interpolate=joined).encode(x=x, y=y),
+        base.mark_point(filled=True, size=80, opacity=1).encode(shape=shape()),
+    ]
+    for width, seen in ((NARROW + 40, f"width >= {NARROW}"), (NARROW - 110, f"width < {NARROW}")):
+        points = [(width * _part(row, x), FRONT_HEIGHT * (1 - _part(row, y))) for row in rows]
+        places = labels.around(points, [row["ranker"] for row in rows], width, FRONT_HEIGHT)
+        placed = [{**row, **place._asdict()} for row, place in zip(rows, places, strict=True) if place.align]
+        text = alt.Chart(data_of(placed)).encode(x=x, y=y, text="ranker:N")
+        layers += [
+            text.mark_text(
+                style=style,
+                align=alt.expr("datum.align"),
+                dx=alt.expr("datum.dx"),
+                dy=alt.expr("datum.dy"),
+                opacity=alt.expr(f"{seen} ? 1 : 0"),
+            )
+            for style in ("halo", "direct-label")
+        ]
+    return alt.layer(*layers)
+
+
+def _part(row: Mapping[str, Any], axis: alt.X | alt.Y) -> float:
+    """How far along its axis a row's value is, from 0 to 1."""
+    scale = axis["scale"].to_dict()
+    numbers = (float(row[axis["shorthand"].removesuffix(":Q")]), *scale["domain"])
+    value, low, high = map(math.log10, numbers) if scale.get("type") == "log" else numbers
+    return (value - low) / (high - low)
+
+
+def sized(chart: Chart, description: str, *, height: int) -> Chart:
+    """A chart of one plot; the page sets its width."""
+    return chart.properties(width=WIDTH, height=height, description=description, usermeta={})
+
+
+def panels(
+    layers: Any,
+    by: str,
+    order: Sequence[str],
+    description: str,
+    *,
+    columns: int = 3,
+    least: int = 110,
+    is_apart: bool = False,
+) -> Chart:
+    """One panel a value of `by`; `is_apart` when each has its own axes.
+
+    The page puts fewer than `columns` beside each other where a panel would be narrower than `least`.
+    """
+    header = alt.Header(title=None, labelAnchor="start", labelLimit=PANEL)
+    facet = alt.Facet(f"{by}:N", sort=list(order), header=header)
+    chart = layers.properties(width=PANEL, height=PANEL_HEIGHT).facet(
+        facet=facet, columns=columns, spacing={"row": 18, "column": 18}
+    )
+    if is_apart:
+        chart = chart.resolve_scale(x="independent", y="independent")
+    meta = {"columns": columns, "panels": len(order), "least": least, "apart": is_apart}
+    faceted: Chart = chart.properties(description=description, usermeta=meta)
+    return faceted

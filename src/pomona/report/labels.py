@@ -1,0 +1,92 @@
+"""Where direct labels go so that they do not cover each other: beside a curve's end, or around a point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+LINE_HEIGHT = 13.0
+CHARACTER_WIDTH = 6.3
+GAP = 7.0
+
+
+def spread(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move positions as little as needed to stand `gap` apart, inside [low, high] where they fit.
+
+    Neighbours that are too near form a block around their mean place; blocks that meet are joined.
+
+    >>> spread([0.0, 10.0, 11.0], 4.0, 0.0, 100.0)
+    [0.0, 8.5, 12.5]
+    """
+    order = sorted(range(len(positions)), key=lambda i: positions[i])
+    gap = min(gap, (high - low) / max(1, len(order) - 1))
+    blocks: list[tuple[float, int]] = []  # where its first member would like to stand, members
+
+    def start(wish: float, n: int) -> float:
+        return min(max(wish, low), high - (n - 1) * gap)
+
+    for i in order:
+        wish, n = positions[i], 1
+        while blocks and start(*blocks[-1]) + blocks[-1][1] * gap > start(wish, n):
+            before, m = blocks.pop()
+            wish, n = (before * m + (wish - m * gap) * n) / (m + n), m + n
+        blocks.append((wish, n))
+    placed = [start(wish, n) + j * gap for wish, n in blocks for j in range(n)]
+    out = [0.0] * len(order)
+    for place, i in zip(placed, order, strict=True):
+        out[i] = place
+    return out
+
+
+class Place(NamedTuple):
+    """How a label hangs on its point, in Vega's words; empty when there is no room for it."""
+
+    align: str = ""
+    dx: float = 0.0
+    dy: float = 0.0
+
+
+# Above first: there, a Pareto front leaves room.
+_AROUND = (
+    Place("center", 0.0, -GAP - LINE_HEIGHT / 2),
+    Place("right", -GAP, 0.0),
+    Place("left", GAP, 0.0),
+    Place("center", 0.0, GAP + LINE_HEIGHT / 2),
+    Place("left", GAP, -LINE_HEIGHT * 0.8),
+    Place("left", GAP, LINE_HEIGHT * 0.8),
+    Place("right", -GAP, -LINE_HEIGHT * 0.8),
+    Place("right", -GAP, LINE_HEIGHT * 0.8),
+)
+Box = tuple[float, float, float, float]
+
+
+def around(
+    points: Sequence[tuple[float, float]], texts: Sequence[str], width: float, height: float
+) -> list[Place]:
+    """For each point (in pixels, the most important first) the first free place, or none.
+
+    >>> around([(50, 50), (51, 51)], ["one", "two"], 200, 100)
+    [Place(align='center', dx=0.0, dy=-13.5), Place(align='right', dx=-7.0, dy=0.0)]
+    """
+    taken: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for x, y in points]
+    places = []
+    for i, ((x, y), text) in enumerate(zip(points, texts, strict=True)):
+        for place in _AROUND:
+            box = _box(x + place.dx, y + place.dy, place.align, CHARACTER_WIDTH * len(text))
+            inside = box[0] >= 0 and box[2] <= width and box[1] >= -LINE_HEIGHT and box[3] <= height
+            if inside and not any(_meet(box, other) for j, other in enumerate(taken) if j != i):
+                taken.append(box)
+                places.append(place)
+                break
+        else:
+            places.append(Place())
+    return places
+
+
+def _box(x: float, y: float, align: str, width: float) -> Box:
+    left = x - {"left": 0.0, "center": width / 2, "right": width}[align]
+    return left, y - LINE_HEIGHT / 2, left + width, y + LINE_HEIGHT / 2
+
+
+def _meet(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

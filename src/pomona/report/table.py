@@ -1,0 +1,176 @@
+"""A table of the report, and the formats it is written in: CSV, Markdown and LaTeX.
+
+CSV has the numbers unrounded, an interval in columns of its own; Markdown and LaTeX (booktabs) have what the
+page shows.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from pomona.report.digits import fixed
+
+Value = float | int | str | None
+
+
+class Cell(NamedTuple):
+    """A value and how it is printed; `low` and `high` are its interval, `mark` its significance."""
+
+    value: Value
+    text: str
+    low: float | None = None
+    high: float | None = None
+    mark: str = ""
+    is_best: bool = False
+
+    @property
+    def interval(self) -> str:
+        """The interval as printed, empty if there is none."""
+        return "" if self.low is None or self.high is None else f"{fixed(self.low, 3)}, {fixed(self.high, 3)}"
+
+
+class Column(NamedTuple):
+    """A title; whether numbers stand below it; whether they have intervals and marks."""
+
+    title: str
+    is_number: bool = True
+    has_interval: bool = False
+
+
+class Row(NamedTuple):
+    """Cells; what kind of row; and a remark on it."""
+
+    cells: tuple[Cell, ...]
+    kind: Literal["", "bound", "failed"] = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as all formats print it."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+def bodies(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """The rows in groups of one kind, in order: those of a group are sorted among themselves."""
+    return [(kind, list(group)) for kind, group in itertools.groupby(rows, key=lambda row: row.kind)]
+
+
+def to_csv(table: Table) -> str:
+    """Unrounded values; intervals and marks in columns of their own."""
+    head: list[str] = []
+    for column in table.columns:
+        head += [
+            column.title,
+            *((f"{column.title} {part}" for part in ("low", "high", "mark")) if column.has_interval else ()),
+        ]
+    if has_remarks := any(row.remark for row in table.rows):
+        head.append("remark")
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(head)
+    for row in table.rows:
+        line: list[Value] = []
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            line += [cell.value, *((cell.low, cell.high, cell.mark) if column.has_interval else ())]
+        writer.writerow([*line, row.remark] if has_remarks else line)
+    return out.getvalue()
+
+
+def to_markdown(table: Table) -> str:
+    """A pipe table; the best of a column is bold."""
+    head = [_markdown(column.title) for column in table.columns]
+    rules = ["---:" if column.is_number else ":---" for column in table.columns]
+    body = [[_markdown_cell(row, i) for i in range(len(row.cells))] for row in table.rows]
+    lines = [
+        f"**{_markdown(table.title)}**",
+        "",
+        *(f"| {' | '.join(line)} |" for line in (head, rules, *body)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def to_latex(table: Table) -> str:
+    r"""A booktabs table; the best of a column is bold, marks are arrows."""
+    layout = "".join("r" if column.is_number else "l" for column in table.columns)
+    lines = [
+        r"% \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_latex(table.title)}}}",
+        rf"\begin{{tabular}}{{{layout}}}",
+        r"\toprule",
+        " & ".join(_latex(column.title) for column in table.columns) + r" \\",
+        r"\midrule",
+    ]
+    kind = table.rows[0].kind if table.rows else ""
+    for row in table.rows:
+        if row.kind != kind:
+            lines.append(r"\midrule")
+            kind = row.kind
+        if row.kind == "failed":
+            cells = [
+                _latex(row.cells[0].text),
+                rf"\multicolumn{{{len(row.cells) - 1}}}{{l}}{{{_latex(row.remark)}}}",
+            ]
+        else:
+            cells = [_latex_cell(cell) for cell in row.cells]
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
+
+
+def _markdown_cell(row: Row, i: int) -> str:
+    cell = row.cells[i]
+    text = _markdown(cell.text)
+    text = f"**{text}**" if cell.is_best else text
+    text += f" {cell.mark}" if cell.mark else ""
+    text += f" [{cell.interval}]" if cell.interval else ""
+    return f"{text} ({_markdown(row.remark)})" if i == 0 and row.remark else text
+
+
+def _markdown(text: str) -> str:
+    for special in "\\`*_[]<>|":
+        text = text.replace(special, f"\\{special}")
+    return " ".join(text.split())
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "−": "$-$",
+    "–": "--",
+    "µ": r"$\mu$",
+    "×": r"$\times$",
+    "▲": r"$\uparrow$",
+    "▼": r"$\downarrow$",
+}
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = rf"\textbf{{{_latex(cell.text)}}}" if cell.is_best else _latex(cell.text)
+    text += _latex(cell.mark)
+    return text + (rf" {{\scriptsize [{_latex(cell.interval)}]}}" if cell.interval else "")

@@ -1,0 +1,69 @@
+import json
+import re
+
+import altair as alt
+import pytest
+
+from pomona.report import encoding
+from pomona.report.theme import SLOTS
+from report.invented import invented
+
+
+def rows_of(data):
+    return json.loads(data.to_dict()["values"])
+
+
+def test_data_have_the_digits_a_screen_can_show():
+    rows = [{"ranker": "a", "mean": 0.123456789, "k": 3, "is_real": True, "low": None}]
+    assert rows_of(encoding.data_of(rows)) == [
+        {"ranker": "a", "mean": 0.123457, "k": 3, "is_real": True, "low": None}
+    ]
+
+
+def test_the_leaders_are_drawn_last():
+    rows = encoding.with_slots(invented(9), [{"ranker": name} for name in ("LambdaMART", "AdaRank", "MART")])
+    assert [row["slot"] for row in rows][1] == "other"
+    assert [row["ranker"] for row in encoding.upside(rows)] == ["AdaRank", "MART", "LambdaMART"]
+
+
+def test_the_legend_names_rankers_and_keeps_texts_texts():
+    findings = invented(9, names={"MART": '"] + alert(1) + ["</script>'})
+    expression = encoding.slot_legend(findings).to_dict()["labelExpr"]
+    names = json.loads(re.fullmatch(r"(\{.*\})\[datum\.label\]", expression).group(1))
+    assert set(names) == set(SLOTS)
+    assert names["other"] == "others"
+    assert '"] + alert(1) + ["</script>' in names.values()
+
+
+def test_scales_have_room_at_both_ends():
+    assert encoding.with_room([1.0, 2.0]) == pytest.approx((0.94, 2.06))
+    assert encoding.with_room([0.5, 0.5]) == pytest.approx((0.47, 0.53))
+    assert encoding.with_room([0.0]) == pytest.approx((-0.01, 0.01))
+    low, high = encoding.scale_of([1.0, 100.0], log=True).to_dict()["domain"]
+    assert (low, high) == pytest.approx((10**-0.2, 10**2.2))
+
+
+def test_points_get_labels_for_wide_and_for_narrow_plots():
+    rows = [{"ranker": f"ranker {i}", "slot": "other", "x": 1.0 + i, "y": i % 3 / 10} for i in range(30)]
+    x = alt.X("x:Q", scale=encoding.scale_of([row["x"] for row in rows]))
+    y = alt.Y("y:Q", scale=encoding.scale_of([row["y"] for row in rows]))
+    chart = encoding.labelled_points(rows, rows[:2], x, y, [], "linear").to_dict()
+    datasets = {name: json.loads(text) for name, text in chart["datasets"].items()}
+    _, _, halo, wide, _, narrow = (datasets[layer["data"]["name"]] for layer in chart["layer"])
+    assert halo == wide
+    assert 0 < len(narrow) < len(wide) < len(rows)
+    assert wide[0]["ranker"] == "ranker 0"
+    opacities = [layer["mark"]["opacity"]["expr"] for layer in chart["layer"][2:]]
+    assert opacities == ["width >= 400 ? 1 : 0"] * 2 + ["width < 400 ? 1 : 0"] * 2
+
+
+def test_panels_tell_the_page_how_to_lay_them_out():
+    layers = alt.layer(alt.Chart().mark_point(), data=encoding.data_of([{"ranker": "a"}]))
+    chart = encoding.panels(layers, "ranker", ["a"], "one", columns=4, is_apart=True).to_dict()
+    assert chart["usermeta"] == {"columns": 4, "panels": 1, "least": 110, "apart": True}
+    assert chart["resolve"] == {"scale": {"x": "independent", "y": "independent"}}
+
+
+def test_tooltips():
+    assert encoding.number_tip("mean", "NDCG").to_dict()["format"] == ".4f"
+    assert encoding.text_tip("ranker").to_dict()["title"] == "ranker"

@@ -1,0 +1,95 @@
+import csv
+import io
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pomona.report.table import Cell, Column, Row, Table, bodies, to_csv, to_latex, to_markdown
+
+BEST = Cell(0.123456, "0.1235", 0.1, 0.2, "▲", is_best=True)
+TABLE = Table(
+    "results",
+    "Results on 50% & more",
+    (Column("Ranker", is_number=False), Column("NDCG@10", has_interval=True), Column("Train (s)")),
+    (
+        Row((Cell("A_1", "A_1"), BEST, Cell(2.0, "2.00")), "", "baseline"),
+        Row((Cell("Ideal", "Ideal"), Cell(1.0, "1.0000"), Cell(None, "–")), "bound"),
+        Row((Cell("B", "B"), Cell(None, "–"), Cell(None, "–")), "failed", "failed: no memory"),
+    ),
+)
+
+
+def test_csv_keeps_every_digit_and_the_interval_apart():
+    assert to_csv(TABLE) == (
+        "Ranker,NDCG@10,NDCG@10 low,NDCG@10 high,NDCG@10 mark,Train (s),remark\n"
+        "A_1,0.123456,0.1,0.2,▲,2.0,baseline\n"
+        "Ideal,1.0,,,,,\n"
+        "B,,,,,,failed: no memory\n"
+    )
+
+
+def test_markdown():
+    assert to_markdown(TABLE) == (
+        "**Results on 50% & more**\n"
+        "\n"
+        "| Ranker | NDCG@10 | Train (s) |\n"
+        "| :--- | ---: | ---: |\n"
+        "| A\\_1 (baseline) | **0.1235** ▲ [0.100, 0.200] | 2.00 |\n"
+        "| Ideal | 1.0000 | – |\n"
+        "| B (failed: no memory) | – | – |\n"
+    )
+
+
+def test_latex():
+    assert to_latex(TABLE).splitlines() == [
+        r"% \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{Results on 50\% \& more}",
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"Ranker & NDCG@10 & Train (s) \\",
+        r"\midrule",
+        r"A\_1 & \textbf{0.1235}$\uparrow$ {\scriptsize [0.100, 0.200]} & 2.00 \\",
+        r"\midrule",
+        r"Ideal & 1.0000 & -- \\",
+        r"\midrule",
+        r"B & \multicolumn{2}{l}{failed: no memory} \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+
+
+def of_names(names):
+    return Table("names", "Names", (Column("Name", False),), tuple(Row((Cell(n, n),)) for n in names))
+
+
+NAMES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r"), min_size=1), min_size=1)
+
+
+@given(NAMES)
+def test_csv_reads_back_whatever_the_names_are(names):
+    rows = list(csv.reader(io.StringIO(to_csv(of_names(names)), newline="")))
+    assert rows == [["Name"], *([name] for name in names)]
+
+
+@given(NAMES)
+def test_markdown_has_a_line_a_row_whatever_the_names_are(names):
+    lines = to_markdown(of_names(names)).split("\n")[2:-1]
+    assert len(lines) == len(names) + 2
+    for line in lines:
+        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 2
+
+
+@given(NAMES)
+def test_latex_escapes_whatever_the_names_are(names):
+    body = to_latex(of_names(names)).split("\\midrule\n")[1].split("\\bottomrule")[0]
+    known = r"\\[a-z]+(\{\})?|\\[&%$#_{}]|\\\\|\$[^$]*\$"
+    assert not set("\\&%$#_{}~^") & set(re.sub(known, "", body))
+    assert body.count("\\\\\n") == len(names)
+
+
+def test_rows_of_a_kind_are_sorted_among_themselves():
+    assert [(kind, len(rows)) for kind, rows in bodies(TABLE.rows)] == [("", 1), ("bound", 1), ("failed", 1)]
