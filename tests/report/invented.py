@@ -317,15 +317,7 @@ def _of_dataset(
                 }
             )  # fmt: skip
 
-    best, second = sorted(labels, key=lambda r: -means[r])[:2]
-    first = next(p for p in pairs if p["measure"] == shown[0] and {p["a"], p["b"]} == {best, second})
-    sign = 1 if first["a"] == best else -1
-    low, high = sorted((sign * first["low"], sign * first["high"]))
-    headline = {
-        "winner": best, "runner_up": second, "measure": shown[0], "dataset": dataset,
-        "difference": sign * first["difference"], "low": low, "high": high, "p": first["holm_p"],
-        "is_significant": bool(first["holm_p"] < 0.05 and first["agree"]),
-    }  # fmt: skip
+    headline = _headline(dataset, shown[0], sorted(labels, key=lambda r: -means[r]), pairs)
     runs = [
         {
             "run": f"{dataset}-{fold}-{label}-{seed}", "dataset": dataset, "fold": fold, "ranker": label,
@@ -344,7 +336,7 @@ def _of_dataset(
     }  # fmt: skip
     return {
         "table": table,
-        "pairs": pl.DataFrame(pairs),
+        "pairs": pl.DataFrame(pairs, schema=PAIRS),
         "cutoffs": pl.DataFrame(
             cutoffs, schema=["dataset", "ranker", "convention", "k", "mean"], orient="row"
         ),
@@ -356,12 +348,39 @@ def _of_dataset(
         "variance": pl.DataFrame(variance),
         "queries": queries,
         "documents": pl.DataFrame(documents),
-        "headline": pl.DataFrame([headline]),
+        "headline": pl.DataFrame([headline], schema=HEADLINE),
         "runs": pl.DataFrame(runs, schema_overrides={"reason": pl.String}),
         "datasets": pl.DataFrame([about]),
     }
 
 
+def _headline(dataset: str, measure: str, best: list[str], pairs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The best two, seen from the first."""
+    told = dict.fromkeys(HEADLINE) | {"winner": best[0], "measure": measure, "dataset": dataset}
+    if len(best) == 1:
+        return told
+    pair = next(p for p in pairs if p["measure"] == measure and {p["a"], p["b"]} == set(best[:2]))
+    sign = 1 if pair["a"] == best[0] else -1
+    low, high = sorted((sign * pair["low"], sign * pair["high"]))
+    is_significant = bool(pair["holm_p"] <= 0.05 and pair["agree"])
+    numbers = {"difference": sign * pair["difference"], "low": low, "high": high, "p": pair["holm_p"]}
+    return {**told, **numbers, "runner_up": best[1], "is_significant": is_significant}
+
+
+HEADLINE = {
+    **dict.fromkeys(("winner", "runner_up", "measure", "dataset"), pl.String),
+    **dict.fromkeys(("difference", "low", "high", "p"), pl.Float64),
+    "is_significant": pl.Boolean,
+}
+PAIRS = {
+    **dict.fromkeys(("dataset", "measure", "a", "b"), pl.String),
+    "n_queries": pl.Int64,
+    **dict.fromkeys(("difference", "low", "high", "effect"), pl.Float64),
+    **dict.fromkeys(("t_p", "wilcoxon_p", "sign_p", "randomization_p", "holm_p", "bh_p"), pl.Float64),
+    **dict.fromkeys(("wins", "ties", "losses"), pl.Int64),
+    "agree": pl.Boolean,
+    "detectable": pl.Float64,
+}
 COSTS = {
     "dataset": pl.String, "ranker": pl.String, "train_seconds": pl.Float64, "score_microseconds": pl.Float64,
     "peak_memory": pl.Int64, "model_bytes": pl.Int64, "best_iteration": pl.Float64, "n_done": pl.Int64,

@@ -44,7 +44,7 @@ def test_scales_have_room_at_both_ends():
 
 
 def test_points_get_labels_for_wide_and_for_narrow_plots():
-    rows = [{"ranker": f"ranker {i}", "slot": "other", "x": 1.0 + i, "y": i % 3 / 10} for i in range(30)]
+    rows = [{"ranker": f"ranker {i}", "slot": "other", "x": 1.0 + i, "y": 37 * i % 90} for i in range(90)]
     x = alt.X("x:Q", scale=encoding.scale_of([row["x"] for row in rows]))
     y = alt.Y("y:Q", scale=encoding.scale_of([row["y"] for row in rows]))
     chart = encoding.labelled_points(rows, rows[:2], x, y, [], "linear").to_dict()
@@ -58,12 +58,21 @@ def test_points_get_labels_for_wide_and_for_narrow_plots():
 
 
 def test_panels_tell_the_page_how_to_lay_them_out():
-    layers = alt.layer(alt.Chart().mark_point(), data=encoding.data_of([{"ranker": "a"}]))
-    chart = encoding.panels(layers, "ranker", ["a"], "one", columns=4, is_apart=True).to_dict()
-    assert chart["usermeta"] == {"columns": 4, "panels": 1, "least": 110, "apart": True}
+    layers = alt.layer(alt.Chart().mark_point())
+    rows = [{"ranker": "a"}, {"ranker": "b"}]
+    chart = encoding.panels(layers, rows, "ranker", ["b", "a"], "two", columns=4, is_apart=True).to_dict()
+    assert chart["usermeta"] == {"columns": 4, "panels": 2, "least": 110, "apart": True}
+    assert json.loads(*chart["datasets"].values()) == [
+        {"ranker": "a", "place": 1},
+        {"ranker": "b", "place": 0},
+    ]
     assert chart["resolve"] == {"scale": {"x": "independent", "y": "independent"}}
 
 
 def test_tooltips():
     assert encoding.number_tip("mean", "NDCG").to_dict()["format"] == ".4f"
     assert encoding.text_tip("ranker").to_dict()["title"] == "ranker"
+
+
+def test_an_order_is_a_domain():
+    assert encoding.in_order(("b", "a")).to_dict() == {"domain": ["b", "a"]}

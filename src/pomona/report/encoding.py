@@ -83,6 +83,11 @@ def text_tip(field: str, title: str | None = None) -> alt.Tooltip:
     return alt.Tooltip(f"{field}:N", title=title or field)
 
 
+def in_order(names: Sequence[str]) -> alt.Scale:
+    """Names in this order. (Vega-Lite's own `sort` would write them into an expression, which is code.)"""
+    return alt.Scale(domain=list(names))
+
+
 def scale_of(values: Sequence[float], *, log: bool = False) -> alt.Scale:
     """A scale with some room at both ends, fixed because labels are placed by it."""
     if log:
@@ -149,6 +154,7 @@ def sized(chart: Chart, description: str, *, height: int) -> Chart:
 
 def panels(
     layers: Any,
+    rows: Rows,
     by: str,
     order: Sequence[str],
     description: str,
@@ -162,9 +168,12 @@ def panels(
     The page puts fewer than `columns` beside each other where a panel would be narrower than `least`.
     """
     header = alt.Header(title=None, labelAnchor="start", labelLimit=PANEL)
-    facet = alt.Facet(f"{by}:N", sort=list(order), header=header)
+    facet = alt.Facet(f"{by}:N", sort=alt.EncodingSortField("place", op="min"), header=header)
     chart = layers.properties(width=PANEL, height=PANEL_HEIGHT).facet(
-        facet=facet, columns=columns, spacing={"row": 18, "column": 18}
+        data=data_of([{**row, "place": order.index(row[by])} for row in rows]),
+        facet=facet,
+        columns=columns,
+        spacing={"row": 18, "column": 18},
     )
     if is_apart:
         chart = chart.resolve_scale(x="independent", y="independent")

@@ -20,6 +20,7 @@ from pomona.report.encoding import (
     Rows,
     color,
     data_of,
+    in_order,
     labelled_points,
     number_tip,
     panels,
@@ -58,7 +59,7 @@ def intervals(findings: Findings, dataset: str) -> Chart:
     ends = [row[end] for row in rows for end in ("low", "mean", "high") if row[end] is not None]
     x = alt.X("mean:Q", title=f"mean {title}", scale=scale_of(ends), axis=alt.Axis(tickCount=6))
     base = alt.Chart(data_of(rows)).encode(
-        y=alt.Y("ranker:N", sort=order, title=None, axis=alt.Axis(labelLimit=170)),
+        y=alt.Y("ranker:N", scale=in_order(order), title=None, axis=alt.Axis(labelLimit=170)),
         color=color(),
         tooltip=[text_tip("ranker"), number_tip("mean", title), *_ENDS],
     )
@@ -137,7 +138,6 @@ def convention_curves(findings: Findings, dataset: str) -> Chart | None:
     layers = alt.layer(
         base.mark_line(strokeWidth=1.8),
         base.mark_point(filled=True, size=20, opacity=1).encode(shape=shape(slot_legend(findings))),
-        data=data_of(rows),
     )
     spans = []
     for judge in judges:
@@ -145,6 +145,7 @@ def convention_curves(findings: Findings, dataset: str) -> Chart | None:
         spans.append(f"{judge}: {fixed(min(values), 2)} to {fixed(max(values), 2)}")
     return panels(
         layers,
+        rows,
         "convention",
         judges,
         f"NDCG at cut-offs 1 to 10 on {dataset} of the same models, judged by the rules of {len(judges)} "
@@ -184,10 +185,10 @@ def trained_judged(findings: Findings, dataset: str) -> Chart | None:
     layers = alt.layer(
         base.mark_line(strokeWidth=1.8).encode(strokeDash=dash),
         base.mark_point(filled=True, size=16, opacity=1),
-        data=data_of(rows),
     )
     return panels(
         layers,
+        rows,
         "panel",
         [f"{kind} judged by {judge}" for kind in several for judge in judges],
         f"NDCG at cut-offs 1 to 10 on {dataset} of {', '.join(several)}, each trained with the measures of "
@@ -208,9 +209,8 @@ def convention_ranks(findings: Findings, dataset: str) -> Chart | None:
     n = max(row["rank"] for row in rows)
     x = alt.X(
         "judged_with:N",
-        sort=judges,
         title="judged by",
-        scale=alt.Scale(padding=0.1),
+        scale=alt.Scale(domain=judges, padding=0.1),
         axis=alt.Axis(labelAngle=0, labelOverlap=False),
     )
     y = alt.Y(
@@ -256,8 +256,8 @@ def significance_matrix(findings: Findings, dataset: str, measure: str) -> Chart
         orient="top", labelAngle=-45 if is_small else -90, labelLimit=140, domain=False, ticks=False
     )
     base = alt.Chart(data_of(rows)).encode(
-        x=alt.X("column:N", sort=order, title=None, axis=top),
-        y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelLimit=130)),
+        x=alt.X("column:N", scale=in_order(order), title=None, axis=top),
+        y=alt.Y("row:N", scale=in_order(order), title=None, axis=alt.Axis(labelLimit=130)),
     )
     legend = alt.Legend(
         title=None,
@@ -269,7 +269,7 @@ def significance_matrix(findings: Findings, dataset: str, measure: str) -> Chart
     )
     verdicts = alt.Scale(domain=list(_VERDICTS), range="diverging")
     tips = [text_tip("row"), text_tip("column"), text_tip("verdict", "the row is"), text_tip("difference")]
-    cells = base.mark_rect(style="cell").encode(
+    cells = base.mark_rect(style="tile").encode(
         color=alt.Color("verdict:N", scale=verdicts, legend=legend),
         tooltip=[*tips, text_tip("interval"), text_tip("p", "p (Holm)")],
     )
@@ -332,10 +332,10 @@ def learning_curves(findings: Findings, dataset: str) -> Chart | None:
             y=alt.Y("mean:Q", title=title, scale=free),
             strokeDash=alt.StrokeDash("part:N", scale=dashes, legend=None),
         ),
-        data=data_of(rows),
     )
     return panels(
         layers,
+        rows,
         "ranker",
         learners,
         f"Learning curves on {dataset} of {', '.join(learners)}: the training measure by iteration on "
@@ -410,7 +410,7 @@ def variance_shares(findings: Findings, dataset: str) -> Chart | None:
                 axis=alt.Axis(format="%", tickCount=5),
                 scale=alt.Scale(domain=[0, 1]),
             ),
-            y=alt.Y("ranker:N", sort=order, title=None, axis=alt.Axis(labelLimit=170)),
+            y=alt.Y("ranker:N", scale=in_order(order), title=None, axis=alt.Axis(labelLimit=170)),
             color=alt.Color(
                 "source:N",
                 scale=alt.Scale(domain=sources, range="ordinal"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,16 @@ def write_report(findings: Findings, directory: str | Path) -> Path:
         svg = vl_convert.vegalite_to_svg(for_file(drawing.spec))
         stem = figure_stem(drawing, names)
         (folder / "figures" / f"{stem}.svg").write_text(svg, encoding="utf-8")
-        (folder / "figures" / f"{stem}.pdf").write_bytes(vl_convert.svg_to_pdf(svg))
+        (folder / "figures" / f"{stem}.pdf").write_bytes(_in_order(vl_convert.svg_to_pdf(svg)))
     report = folder / "report.html"
     report.write_text(page(findings, drawings), encoding="utf-8")
     return report
+
+
+def _in_order(pdf: bytes) -> bytes:
+    """The PDF with each list of resources sorted: the converter writes them in an order of chance."""
+    return re.sub(
+        rb"(?:\n +/[a-z]+\d+ \d+ 0 R(?=\n))+",
+        lambda found: b"".join(sorted(re.findall(rb"\n[^\n]+", found.group()))),
+        pdf,
+    )

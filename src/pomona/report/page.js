@@ -108,10 +108,8 @@
   const choices = all(".choice input");
   function chooseAgain() {
     const chosen = choices.find((input) => input.checked);
-    if (!chosen) return; // there is one dataset only
-    for (const panel of all(".panel")) panel.hidden = panel.dataset.panel !== chosen.value;
-    boxes().forEach((box) => box.drawnSpec && draw(box));
-    all(".queries").forEach(drawPair);
+    for (const panel of all(".panel")) panel.hidden = Boolean(chosen) && panel.dataset.panel !== chosen.value;
+    drawWhenIdle();
   }
   for (const input of choices) input.addEventListener("change", chooseAgain);
 
@@ -273,15 +271,18 @@
   );
   all("main section").forEach((section) => where.observe(section));
 
-  // ---- Start: what is in sight first, the rest when the reader comes near or the browser has time
+  // ---- Start: charts in sight first, the others when the reader comes near or the browser has time
 
-  chooseAgain();
+  const idle = window.requestIdleCallback ?? ((work) => setTimeout(() => work({ timeRemaining: () => 8 }), 50));
+  function drawWhenIdle() {
+    const pending = [...all(".queries").map((view) => () => drawPair(view)), ...boxes().map((box) => () => draw(box))];
+    idle(function work(deadline) {
+      do pending.shift()?.(); while (pending.length && deadline.timeRemaining() > 20);
+      if (pending.length) idle(work);
+    });
+  }
+
   boxes().forEach((box) => near.observe(box));
   for (const view of all(".queries")) list(view);
-  const idle = window.requestIdleCallback ?? ((work) => setTimeout(() => work({ timeRemaining: () => 8 }), 50));
-  const pending = [...all(".queries").map((view) => () => drawPair(view)), ...boxes().map((box) => () => draw(box))];
-  idle(function work(deadline) {
-    do pending.shift()?.(); while (pending.length && deadline.timeRemaining() > 20);
-    if (pending.length) idle(work);
-  });
+  chooseAgain();
 })();

@@ -91,8 +91,8 @@ def css_variables(colors: Mapping[str, str]) -> str:
     return "".join(f"--{name}:{color};" for name, color in colors.items())
 
 
-def vega_config(colors: Mapping[str, str], font: str = FONT) -> dict[str, Any]:
-    """Vega-Lite's config: everything about looks that is not data."""
+def vega_config(colors: Mapping[str, str], font: str = FONT, strong: int = 600) -> dict[str, Any]:
+    """Vega-Lite's config: everything about looks that is not data; `strong` is the weight of titles."""
     text = {"labelColor": colors["soft"], "titleColor": colors["soft"], "titleFontWeight": "normal"}
     return {
         "font": font,
@@ -114,11 +114,11 @@ def vega_config(colors: Mapping[str, str], font: str = FONT) -> dict[str, Any]:
         "header": {
             "labelColor": colors["ink"],
             "labelFontSize": 12,
-            "labelFontWeight": 600,
+            "labelFontWeight": strong,
             "titleColor": colors["soft"],
         },
         "legend": {**text, "labelFontSize": 11, "labelColor": colors["ink"], "symbolStrokeWidth": 2},
-        "title": {"color": colors["ink"], "fontSize": 13, "fontWeight": 600, "anchor": "start"},
+        "title": {"color": colors["ink"], "fontSize": 13, "fontWeight": strong, "anchor": "start"},
         "range": {
             "category": [colors[f"slot{slot}" if slot != "other" else slot] for slot in SLOTS],
             # Better, leaning to better, the same, leaning to worse, worse.
@@ -143,11 +143,11 @@ def vega_config(colors: Mapping[str, str], font: str = FONT) -> dict[str, Any]:
             "leader": {"color": colors["other"], "strokeWidth": 0.7},
             "zero": {"color": colors["soft"], "strokeWidth": 1},
             "front": {"color": colors["soft"], "strokeWidth": 1.2, "strokeDash": [4, 3]},
-            "on-color": {"color": colors["paper"], "fontSize": 10, "fontWeight": 600},
+            "on-color": {"color": colors["paper"], "fontSize": 10, "fontWeight": strong},
             "on-paper": {"color": colors["ink"], "fontSize": 10},
             "better": {"color": colors["better"], "fillOpacity": 0.85},
             "worse": {"color": colors["worse"], "fillOpacity": 0.85},
             "interval": {"strokeWidth": 2},
-            "cell": {"stroke": colors["paper"], "strokeWidth": 1},
+            "tile": {"stroke": colors["paper"], "strokeWidth": 1},
         },
     }

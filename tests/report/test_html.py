@@ -1,0 +1,65 @@
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from pomona.report.html import write_report
+from report.invented import changed, invented
+
+NASTY = "</script><b>bold & $x_1$"
+
+
+@pytest.fixture(scope="module")
+def findings():
+    """As few charts as there can be: they take the time."""
+    small = invented(3, 20, measures=("ndcg@10",), conventions=("definition",), names={"MART": NASTY})
+    return changed(small, learning=small.learning.clear())
+
+
+@pytest.fixture(scope="module")
+def report(findings, tmp_path_factory):
+    return write_report(findings, tmp_path_factory.mktemp("report") / "new" / "folder")
+
+
+def files(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def test_the_same_findings_give_the_same_bytes(findings, report, tmp_path):
+    write_report(findings, tmp_path)
+    assert files(tmp_path) == files(report.parent)
+
+
+def test_every_table_comes_in_three_formats(report):
+    stems = {path.stem for path in (report.parent / "tables").iterdir()}
+    assert {"mq2008-results", "mq2008-pairs", "mq2008-costs", "winning", "datasets"} <= stems
+    for stem in stems:
+        assert {path.suffix for path in (report.parent / "tables").glob(f"{stem}.*")} == {
+            ".csv",
+            ".md",
+            ".tex",
+        }
+
+
+def test_every_figure_is_an_svg_and_a_pdf(report):
+    stems = {path.stem for path in (report.parent / "figures").iterdir()}
+    assert {"mq2008-intervals", "mq2008-cutoff-curves", "mq2008-significance", "winning-numbers"} <= stems
+    for stem in stems:
+        root = ET.fromstring((report.parent / "figures" / f"{stem}.svg").read_text(encoding="utf-8"))
+        assert root.tag.endswith("svg")
+        assert (report.parent / "figures" / f"{stem}.pdf").read_bytes().startswith(b"%PDF-")
+
+
+def test_names_in_figures_are_text(report):
+    svg = (report.parent / "figures" / "mq2008-intervals.svg").read_text(encoding="utf-8")
+    assert "<b>" not in svg
+    assert NASTY in "".join(ET.fromstring(svg).itertext())
+
+
+def test_every_file_that_the_page_links_to_is_there(report):
+    page = report.read_text(encoding="utf-8")
+    links = set(re.findall(r'href="((?:tables|figures)/[^"]*)"', page))
+    assert links
+    assert links == {name for name in files(report.parent) if name != "report.html"}
