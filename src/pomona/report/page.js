@@ -273,7 +273,9 @@
 
   // ---- Start: charts in sight first, the others when the reader comes near or the browser has time
 
-  const idle = window.requestIdleCallback ?? ((work) => setTimeout(() => work({ timeRemaining: () => 8 }), 50));
+  const idle = (work) => (window.requestIdleCallback
+    ? requestIdleCallback(work, { timeout: 200 })
+    : setTimeout(() => work({ timeRemaining: () => 0 }), 50));
   function drawWhenIdle() {
     const pending = [...all(".queries").map((view) => () => drawPair(view)), ...boxes().map((box) => () => draw(box))];
     idle(function work(deadline) {
