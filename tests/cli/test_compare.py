@@ -50,7 +50,7 @@ def test_from_options_to_the_report(tmp_path):
     assert "is best on toy" in result.stdout
     assert lines[-1] == f"report: {tmp_path / 'report.html'}"
     # The same again, as a file and for a machine.
-    again = run(tmp_path / "spec.toml", "--out", tmp_path, "--json")
+    again = run(tmp_path / "spec.toml", "--json")
     assert again.stderr == ""
     answer = json.loads(again.stdout)
     assert answer["runs"] == {"done": 8}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import time
@@ -124,9 +125,12 @@ def compare(
             baseline=baseline,
         )
         preface = f"# the same as a file:\n\n{spec.to_toml()}"
-    directory = out or Path(f"{spec.name.replace(' ', '-').replace('/', '-')}-comparison")
+    if out is None:
+        home = Path(data[0]).parent  # perhaps the directory that the spec was written to
+        is_store = data[0].endswith(".toml") and (home / "store.sqlite").is_file()
+        out = home if is_store else Path(f"{re.sub(r'[ /]', '-', spec.name)}-comparison")
     watch = Progress(spec.main, preface=preface, is_quiet=as_json)
-    present(spec, directory, watch, n_jobs=jobs, dask=dask, retry=retry)
+    present(spec, out, watch, n_jobs=jobs, dask=dask, retry=retry)
 
 
 def present(spec: Spec, directory: Path, watch: Progress, **how: Any) -> None:

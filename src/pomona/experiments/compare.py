@@ -106,23 +106,23 @@ def _tasks(
     retry: bool,
 ) -> list[Task]:
     """What is left to do: runs without an outcome, and finished ones that a new measure has not judged."""
-    tasks = []
+    tasks: dict[str, Task] = {}
     rows, wanted = store.rows(), spec.judged()
-    for run in {run.id: run for run in runs}.values():
+    for run in runs:
         row = rows[run.id]
         record, state = row["record"], row["state"]
         judged = {column: tuple(of) for column, of in record.get("judged", {}).items()}
         if state == "done" and not store.is_whole(run.id):
             record, state = {}, "queued"
-        if state == "done" and wanted.keys() <= judged.keys():
+        if run.id in tasks or (state == "done" and wanted.keys() <= judged.keys()):
             continue
         if state == "failed" and not (retry or _has_more_time(spec, record)):
             continue
         store.requeue(run.id)
         is_fitted = bool(judged) and store.is_whole(run.id)
         model = store.path(run.id, "model").read_bytes() if is_fitted else None
-        tasks.append(Task(run, sources[run.dataset, run.fold], {**judged, **wanted}, model))
-    return tasks
+        tasks[run.id] = Task(run, sources[run.dataset, run.fold], {**judged, **wanted}, model)
+    return list(tasks.values())
 
 
 def _has_more_time(spec: Spec, record: Mapping[str, Any]) -> bool:
