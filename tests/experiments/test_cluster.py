@@ -2,6 +2,7 @@ import os
 import signal
 import sys
 
+import dask
 import pytest
 from distributed import LocalCluster
 
@@ -27,7 +28,9 @@ class Saboteur:
 
 @pytest.fixture
 def cluster():
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    patient = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
+    how = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with dask.config.set(patient), LocalCluster(**how) as cluster:  # a busy machine starts workers slowly
         yield cluster
 
 
