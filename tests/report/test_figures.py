@@ -74,6 +74,23 @@ def test_intervals_are_what_was_found(findings):
     assert "Ideal" not in {row["ranker"] for row in rows}
 
 
+def test_what_is_left_out_of_a_plot_is_said(findings):
+    low = (
+        pl.when(pl.col("ranker") == "Linear regression").then(pl.col("mean") - 0.3).otherwise(pl.col("mean"))
+    )
+    far = changed(findings, table=findings.table.with_columns(mean=low))
+    for chart in (
+        figures.intervals(far, DATA),
+        figures.cutoff_curves(far, DATA),
+        figures.training_front(far, DATA),
+        figures.scoring_front(far, DATA),
+    ):
+        spec, layers = spec_of(chart)
+        assert spec["title"]["text"].startswith("not shown, far below: Linear regression (0.0")
+        assert "Not shown, far below: Linear regression" in spec["description"]
+        assert all(row.get("ranker") != "Linear regression" for rows in layers for row in rows)
+
+
 def test_intervals_nobody_could_tell(findings):
     unknown = findings.table.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
     spec, _ = spec_of(figures.intervals(changed(findings, table=unknown), DATA))
@@ -130,6 +147,16 @@ def test_ranks_count_the_pairs_that_change_places(findings):
     assert f"{len(pairs)} pairs of rankers change their order" in spec["description"]
     assert len(rows) == 3 * 6
     assert {row["judged_with"] for row in ends} == {"yahoo"}
+
+
+def test_rankers_of_the_same_rank_share_a_label(findings):
+    tied = findings.conventions.with_columns(
+        rank=pl.when(pl.col("rank") == 2).then(1).otherwise(pl.col("rank"))
+    )
+    _, (_, _, ends) = spec_of(figures.convention_ranks(changed(findings, conventions=tied), DATA))
+    first = next(row for row in ends if row["rank"] == 1)
+    names = tied.filter(judged_with="yahoo", rank=1)["ranker"]
+    assert first["names"] == ", ".join(sorted(names))
 
 
 def test_a_ranker_without_rank_is_left_out(findings):

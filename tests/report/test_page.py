@@ -152,6 +152,22 @@ def test_twenty_rankers_on_four_thousand_queries_fit_in_eight_megabytes():
     assert len(page(large).encode()) < 8_000_000
 
 
+def test_facts_are_told_as_people_say_them():
+    findings = invented(2, 5)
+    facts = {
+        "total_seconds": 22.214356,
+        "seeds": [0, 1],
+        "dask": None,
+        "spec": "x",
+        "command": "pomona compare",
+    }
+    text = page(changed(findings, results=changed(findings.results, facts=facts)))
+    assert "<dt>total seconds</dt><dd>22.2</dd>" in text
+    assert "<dt>seeds</dt><dd>0, 1</dd>" in text
+    assert "<dt>dask</dt>" not in text
+    assert "22 s in all" in text
+
+
 def test_odd_findings_still_make_a_page():
     few = invented(1, 5, 1, conventions=("definition",), failed=False)
     assert "there is no other ranker" in page(few)

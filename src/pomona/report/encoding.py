@@ -147,8 +147,11 @@ def _part(row: Mapping[str, Any], axis: alt.X | alt.Y) -> float:
     return (value - low) / (high - low)
 
 
-def sized(chart: Chart, description: str, *, height: int) -> Chart:
-    """A chart of one plot; the page sets its width."""
+def sized(chart: Chart, description: str, *, height: int, note: str = "") -> Chart:
+    """A chart of one plot, perhaps with a note below it; the page sets its width."""
+    if note:
+        below = alt.TitleParams(note, orient="bottom", anchor="start", style="note", offset=8)
+        chart, description = chart.properties(title=below), f"{description} {note[0].upper()}{note[1:]}."
     return chart.properties(width=WIDTH, height=height, description=description, usermeta={})
 
 

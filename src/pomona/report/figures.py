@@ -33,7 +33,7 @@ from pomona.report.encoding import (
     with_room,
     with_slots,
 )
-from pomona.report.names import measure_title, rankers_of
+from pomona.report.names import close_of, measure_title, rankers_of
 from pomona.report.theme import DASHES, SLOTS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _ENDS = [number_tip("low", "from"), number_tip("high", "to")]
 
 def intervals(findings: Findings, dataset: str) -> Chart:
     """Means of the main measure with their intervals, the best first; the dashed line is the baseline."""
-    order = rankers_of(findings, dataset)
+    order, note = close_of(findings, dataset)
     found = findings.table.filter(dataset=dataset, measure=findings.main, is_bound=False)
     by_ranker = {row["ranker"]: row for row in found.select("ranker", "mean", "low", "high").to_dicts()}
     rows = with_slots(findings, [by_ranker[ranker] for ranker in order])
@@ -76,17 +76,20 @@ def intervals(findings: Findings, dataset: str) -> Chart:
         f"Highest: {best['ranker']}, {fixed(best['mean'])} ({fixed(best['low'])} to {fixed(best['high'])}); "
         f"lowest: {last['ranker']}, {fixed(last['mean'])}.",
         height=max(60, 24 * len(rows)),
+        note=note,
     )
 
 
 def cutoff_curves(findings: Findings, dataset: str) -> Chart | None:
     """NDCG at every cut-off from 1 to 10, a curve a ranker (Busa-Fekete et al. 2012, Figure 2)."""
     convention = findings.results.spec.conventions[0]
-    rows = upside(
-        with_slots(findings, [r for r in _cutoffs(findings, dataset) if r["convention"] == convention])
-    )
-    if not rows:
+    close, note = close_of(findings, dataset)
+    curves = [
+        r for r in _cutoffs(findings, dataset) if r["convention"] == convention and r["ranker"] in close
+    ]
+    if not curves:
         return None
+    rows = upside(with_slots(findings, curves))
     last = max(row["k"] for row in rows)
     ends = [row for row in rows if row["k"] == last]
     height = max(300, int(labels.LINE_HEIGHT * (len(ends) + 2)))
@@ -123,6 +126,7 @@ def cutoff_curves(findings: Findings, dataset: str) -> Chart | None:
         f"NDCG at cut-offs 1 to {last} ({convention}) on {dataset}, a curve for each of {len(ends)} rankers. "
         f"At {last} the highest is {best['ranker']} with {fixed(best['mean'])}.",
         height=height,
+        note=note,
     )
 
 
@@ -223,11 +227,15 @@ def convention_ranks(findings: Findings, dataset: str) -> Chart | None:
     tips.append(number_tip("mean", measure_title(plain)))
     base = alt.Chart(data_of(rows)).encode(x=x, y=y, color=color(), detail="ranker:N", tooltip=tips)
     last = [row for row in rows if row["judged_with"] == judges[-1]]
-    names = alt.Chart(data_of(last)).encode(x=x, y=y, text="ranker:N")
+    shared: dict[int, list[str]] = {}
+    for row in sorted(last, key=lambda row: str(row["ranker"])):
+        shared.setdefault(row["rank"], []).append(row["ranker"])
+    named = [{"judged_with": judges[-1], "rank": r, "names": ", ".join(of)} for r, of in shared.items()]
+    names = alt.Chart(data_of(named)).encode(x=x, y=y, text="names:N")
     chart = alt.layer(
         base.mark_line(strokeWidth=2),
         base.mark_point(filled=True, size=70, opacity=1).encode(shape=shape()),
-        names.mark_text(style="direct-label", dx=10, limit=150),
+        names.mark_text(style="direct-label", dx=10, limit=190),
     )
     changes = findings.order_changes.filter(dataset=dataset, measure=plain).select("better", "worse")
     return sized(
@@ -276,8 +284,9 @@ def significance_matrix(findings: Findings, dataset: str, measure: str) -> Chart
     layers = [cells]
     if is_small:
         numbers = base.encode(text="points:N")
-        layers.append(numbers.transform_filter("datum.is_real").mark_text(style="on-color"))
-        layers.append(numbers.transform_filter("!datum.is_real").mark_text(style="on-paper"))
+        seen = alt.expr(f"width >= {36 * len(order)} ? 1 : 0")
+        layers.append(numbers.transform_filter("datum.is_real").mark_text(style="on-color", opacity=seen))
+        layers.append(numbers.transform_filter("!datum.is_real").mark_text(style="on-paper", opacity=seen))
     n_real = sum(row["is_real"] for row in rows) // 2
     return sized(
         alt.layer(*layers),
@@ -508,7 +517,10 @@ def _compared(
 
 
 def _front(findings: Findings, dataset: str, cost: str, is_on: str, title: str) -> Chart | None:
-    found = findings.fronts.filter(pl.col(cost) > 0, dataset=dataset).to_dicts()
+    close, note = close_of(findings, dataset)
+    found = findings.fronts.filter(
+        pl.col(cost) > 0, pl.col("ranker").is_in(close), dataset=dataset
+    ).to_dicts()
     if not found:
         return None
     # Labels go to the best first, then to the baseline, then to the front.
@@ -530,6 +542,7 @@ def _front(findings: Findings, dataset: str, cost: str, is_on: str, title: str) 
         labelled_points(rows, front, x, y, tips, "step-after"),
         f"{measure} against {title} on {dataset}. None is both better and faster than: {best}.",
         height=FRONT_HEIGHT,
+        note=note,
     )
 
 

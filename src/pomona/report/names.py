@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pomona.report.digits import fixed
+
 if TYPE_CHECKING:
     from pomona.experiments.findings import Findings
 
@@ -48,6 +50,29 @@ def comparable_of(findings: Findings, dataset: str) -> list[str]:
     judged = dict(own.select("ranker", "n_queries").iter_rows())
     ranked = rankers_of(findings, dataset)
     return [ranker for ranker in ranked if judged[ranker] == judged[ranked[0]]]
+
+
+def close_of(findings: Findings, dataset: str) -> tuple[list[str], str]:
+    """The rankers worth comparing by eye, the best first, and a note on the others.
+
+    Rankers so far below (random order, say) that they would press the others together are left out of plots:
+    those below a gap that is twice the spread of the better half or more, and whose intervals end below all
+    others'.
+    """
+    ranked = rankers_of(findings, dataset)
+    rows = findings.table.filter(dataset=dataset, measure=findings.main, is_bound=False)
+    found = {row["ranker"]: row for row in rows.iter_rows(named=True)}
+    order = sorted(ranked, key=lambda ranker: -found[ranker]["mean"])
+    for n in range(max(3, (len(order) + 1) // 2), len(order)):
+        best, last, next_ = (found[order[i]] for i in (0, n - 1, n))
+        is_far = last["mean"] - next_["mean"] > 2 * (best["mean"] - last["mean"])
+        ends = [found[ranker]["low"] for ranker in order[:n]] + [
+            found[ranker]["high"] for ranker in order[n:]
+        ]
+        if is_far and None not in ends and max(ends[n:]) < min(ends[:n]):
+            told = ", ".join(f"{ranker} ({fixed(found[ranker]['mean'], 3)})" for ranker in order[n:])
+            return [ranker for ranker in ranked if ranker in order[:n]], f"not shown, far below: {told}"
+    return ranked, ""
 
 
 def file_names(titles: list[str]) -> dict[str, str]:

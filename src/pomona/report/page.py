@@ -25,7 +25,7 @@ from markupsafe import Markup
 
 from pomona._cache import cache_directory
 from pomona.report.answer import answers
-from pomona.report.digits import seconds
+from pomona.report.digits import seconds, significant
 from pomona.report.drawings import Drawing, chosen_pair, drawings_of
 from pomona.report.names import datasets_of, file_names, measure_title, rankers_of
 from pomona.report.table import bodies
@@ -124,13 +124,16 @@ def _counted(n: int, what: str) -> str:
 def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """What is worth knowing to repeat it, as text; the command and the spec have their own place."""
     return [
-        (
-            name.replace("_", " "),
-            ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value),
-        )
+        (name.replace("_", " "), _text(value))
         for name, value in facts.items()
         if name not in ("command", "spec") and value is not None
     ]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return significant(value)
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _queries(findings: Findings, dataset: str) -> dict[str, Any]:

@@ -148,6 +148,7 @@ def vega_config(colors: Mapping[str, str], font: str = FONT, strong: int = 600) 
             "better": {"color": colors["better"], "fillOpacity": 0.85},
             "worse": {"color": colors["worse"], "fillOpacity": 0.85},
             "interval": {"strokeWidth": 2},
+            "note": {"font": font, "fill": colors["soft"], "fontSize": 11, "fontWeight": 400},
             "tile": {"stroke": colors["paper"], "strokeWidth": 1},
         },
     }
