@@ -75,10 +75,8 @@ def test_intervals_are_what_was_found(findings):
 
 
 def test_what_is_left_out_of_a_plot_is_said(findings):
-    low = (
-        pl.when(pl.col("ranker") == "Linear regression").then(pl.col("mean") - 0.3).otherwise(pl.col("mean"))
-    )
-    far = changed(findings, table=findings.table.with_columns(mean=low))
+    below = 0.3 * (pl.col("ranker") == "Linear regression")
+    far = changed(findings, table=findings.table.with_columns(pl.col("mean", "low", "high") - below))
     for chart in (
         figures.intervals(far, DATA),
         figures.cutoff_curves(far, DATA),
