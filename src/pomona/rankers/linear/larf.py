@@ -1,0 +1,182 @@
+"""LARF (Akbari Torkestani 2012): an automaton finds each feature's share in the ranking.
+
+    score = Σ_j (p⁺_j − p⁻_j) x_j
+
+The actions of one learning automaton are *sources* of documents: each feature, and its negative. For a
+training query a list is made: each place draws a source by its probability, which supplies its best document
+not yet listed. A source whose document the user reviews is rewarded, any other is penalized a little. In the
+end, the probabilities are the shares of the sources in the ranking.
+
+*Reconstructed*: of the paper we know the abstract (sources of evidence, equal shares at first, shares that
+rise when a supplied document is reviewed and fall otherwise), so published numbers are not comparable. Our
+choices:
+
+- a document is reviewed with probability (2^label − 1), as a share of the highest: a simulated click;
+- negatives of features are sources too, as a feature may count against a document;
+- shares are averaged over the later half of the epochs: the automaton itself never comes to rest, and with
+  too small a penalty it locks onto a single source;
+- documents that a source cannot tell apart stand in a random order;
+- validation queries, if any, choose the epoch. Queries without a relevant document teach nothing.
+
+One list after the other, so this runs in one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Codes, Values
+from pomona.data.dataset import Dataset, read_only
+from pomona.errors import InputError
+from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.linear.automaton import choose, penalize, random_number, relative_gains, reward
+from pomona.rankers.linear.best_weights import BestWeights
+from pomona.rankers.linear.linear_ranker import LinearRanker
+
+
+@kernel
+def _rank_sources(first, last, X, query_ptr, shuffle, out):
+    """The best documents of each source · shuffle (n_docs,) · out (n_queries, n_sources, n_listed)."""
+    n_features, n_listed = X.shape[1], out.shape[2]
+    for q in range(first, last):
+        begin, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
+        rows = shuffle[begin : begin + n]
+        values = np.empty(n)
+        for j in range(n_features):
+            for i in range(n):
+                values[i] = X[begin + rows[i], j]
+            order = np.argsort(values, kind="mergesort")
+            for place in range(min(n, n_listed)):
+                out[q, j, place] = rows[order[n - 1 - place]]
+                out[q, n_features + j, place] = rows[order[place]]
+
+
+@kernel
+def _make_lists(queries, best, gain, query_ptr, rate, penalty, weight, seed, probability):
+    """One list for each query, learning from every place; returns the mean of the probabilities.
+
+    best (n_queries, n_sources, n_listed) · weight (n_queries,) of [0, 1] · probability (n_sources,), updated.
+    """
+    available = np.ones(probability.size, np.bool_)
+    mean, drawn = np.zeros(probability.size), 0
+    for q in queries:
+        begin, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
+        listed = np.zeros(n, np.bool_)
+        for _ in range(min(n, best.shape[2])):
+            source = choose(probability, available, random_number(seed, drawn))
+            place = 0
+            while listed[best[q, source, place]]:
+                place += 1
+            document = best[q, source, place]
+            listed[document] = True
+            if random_number(seed, drawn + 1) < gain[begin + document]:
+                reward(probability, available, source, rate * weight[q])
+            else:
+                penalize(probability, available, source, penalty * weight[q])
+            drawn += 2
+        mean += probability / queries.size
+    return mean
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LARF(LinearRanker):
+    """LARF (reconstructed): a learning automaton finds the share of each feature in the ranking.
+
+    Parameters
+    ----------
+    n_listed : documents in a list.
+    learning_rate : the share of the others' probability that a rewarded source gains; where queries have
+        weights, less for those that weigh less.
+    penalty : the share of its probability that a penalized source loses.
+    n_epochs : the most times that a list is made for every query.
+    tolerance : stop when an epoch changes no averaged share by as much.
+    seed : same seed, same model.
+
+    `measure` and `normalize` are those of every `LinearRanker`. After `fit` with validation data, `evals_` is
+    the measure after each epoch.
+    """
+
+    name: ClassVar[str] = "larf"
+    family: ClassVar[str] = "list-wise"
+    paper: ClassVar[str] = (
+        "Akbari Torkestani, Journal of Intelligent Information Systems 2012 (reconstructed)"
+    )
+
+    search_space: ClassVar[Mapping[str, SearchRange]] = {
+        "learning_rate": (0.001, 0.1, "log"),
+        "penalty": (0.0001, 0.01, "log"),
+    }
+
+    n_listed: int = 10
+    learning_rate: float = 0.01
+    penalty: float = 0.001
+    n_epochs: int = 100
+    tolerance: float = 1e-4
+    seed: int = 0
+
+    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        for name in ("n_listed", "n_epochs"):
+            if not getattr(self, name) >= 1:
+                raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
+        for name in ("learning_rate", "penalty"):
+            if not 0 < getattr(self, name) < 1:
+                raise InputError(f"{name} must lie between 0 and 1, found {getattr(self, name)!r}")
+        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        gain, counted = relative_gains(train.y, train.query_ptr, by_query)
+        random = np.random.default_rng(self.seed)
+        best_documents = self._rank_sources(train, random)
+        probability = np.full(2 * train.n_features, 0.5 / train.n_features)
+        weight, teaching = counted / counted.max(), np.flatnonzero(counted)
+        epochs: list[Values] = []
+        share = probability.copy()
+        best = BestWeights(self._measure, train, valid)
+        with best.until_interrupted():
+            for _ in range(self.n_epochs):
+                epochs.append(
+                    _make_lists(
+                        random.permutation(teaching),
+                        best_documents,
+                        gain,
+                        read_only(train.query_ptr),
+                        self.learning_rate,
+                        self.penalty,
+                        weight,
+                        random.integers(0, 2**64, dtype=np.uint64),
+                        probability,
+                    )
+                )
+                before, share = share, np.mean(epochs[len(epochs) // 2 :], axis=0)
+                best.offer(share[: train.n_features] - share[train.n_features :])
+                if np.abs(share - before).max() < self.tolerance:
+                    break
+        self.coef_ = best.found()
+        self.evals_, self.interrupted_ = best.evals, best.interrupted
+
+    def _rank_sources(self, train: Dataset, random: np.random.Generator) -> Codes:
+        lengths = np.diff(train.query_ptr)
+        longest = min(self.n_listed, int(lengths.max()))
+        best: Codes = np.empty((train.n_queries, 2 * train.n_features, longest), np.int32)
+        shuffle = _shuffled(lengths, random)
+        over_chunks(
+            _rank_sources,
+            train.n_queries,
+            read_only(train.X),
+            read_only(train.query_ptr),
+            shuffle,
+            best,
+            smallest=8,
+        )
+        return best
+
+
+def _shuffled(lengths: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
+    """The rows of each query, counted from its first, in random order."""
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    order = np.argsort(query + random.random(len(query)), kind="stable")
+    return order - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -1,0 +1,133 @@
+"""LRUF (Akbari Torkestani 2012): automata find the relevant documents of queries, a line learns from them.
+
+Every training query has a learning automaton whose actions are its documents. Over and over, a few of them
+are drawn by their probabilities and shown, none twice: each that is drawn leaves the set of actions. If the
+shown satisfy at least as well as those of earlier rounds on average, the relevant among them are rewarded.
+
+*Reconstructed*: of the paper we know a secondary account (reward-inaction automata with a variable action
+set, one for each query). How many documents are shown, the feedback, the threshold, when to stop, and how
+unseen queries are ranked are our choices, so published numbers are not comparable:
+
+- the feedback of a round is the mean gain 2^label − 1 of the shown, as a share of the highest; the threshold
+  is the mean feedback of the rounds before;
+- a query is done when the most likely documents, as many as are shown, have `certainty` of the probability;
+- a line is fitted to log p by ridge regression inside queries, which ranks the unseen ones. Queries without a
+  relevant document teach nothing.
+
+Queries are independent, each with its own random stream: any number of threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Values
+from pomona.data.dataset import Dataset, read_only
+from pomona.errors import InputError
+from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.linear.automaton import choose, random_number, relative_gains, reward
+from pomona.rankers.linear.least_squares import least_squares
+from pomona.rankers.linear.linear_ranker import LinearRanker
+
+LEAST_PROBABILITY = 1e-12
+"""A document that was never rewarded need not be told apart from one that was rewarded even less."""
+
+
+@kernel
+def _learn_queries(first, last, gain, query_ptr, seeds, n_shown, rate, n_rounds, certainty, out):
+    """gain (n_docs,) of [0, 1] · seeds (n_queries,) uint64 · out (n_docs,) probabilities."""
+    for q in range(first, last):
+        begin, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
+        probability = out[begin : begin + n]
+        probability[:] = 1.0 / n
+        own = gain[begin : begin + n]
+        if own.max() <= 0.0:
+            continue
+        size = min(n_shown, n)
+        shown, available = np.empty(size, np.int64), np.ones(n, np.bool_)
+        earlier = 0.0
+        for k in range(n_rounds):
+            feedback = 0.0
+            for slot in range(size):
+                i = choose(probability, available, random_number(seeds[q], k * size + slot))
+                available[i] = False
+                shown[slot] = i
+                feedback += own[i] / size
+            available[:] = True
+            satisfied = k == 0 or feedback >= earlier / k
+            earlier += feedback
+            for slot in range(size):
+                if satisfied and own[shown[slot]] > 0.0:
+                    reward(probability, available, shown[slot], rate)
+                available[shown[slot]] = False
+            available[:] = True
+            if size < n and np.sort(probability)[n - size :].sum() >= certainty:
+                break
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LRUF(LinearRanker):
+    """LRUF (reconstructed): a line through what a learning automaton finds for each query.
+
+    Parameters
+    ----------
+    n_shown : documents shown in a round.
+    learning_rate : the share of the others' probability that a rewarded document gains.
+    n_rounds : the most rounds for a query.
+    certainty : a query is done when the `n_shown` likeliest documents have this much of the probability.
+    l2 : penalty on the squared weights of the line.
+    seed : same seed, same model, whatever the number of threads.
+
+    `measure` and `normalize` are those of every `LinearRanker`; validation data are not used. After `fit`,
+    `probability_` is what the automata made of each training document.
+    """
+
+    name: ClassVar[str] = "lruf"
+    family: ClassVar[str] = "list-wise"
+    paper: ClassVar[str] = "Akbari Torkestani, Decision Support Systems 2012 (reconstructed)"
+
+    search_space: ClassVar[Mapping[str, SearchRange]] = {
+        "learning_rate": (0.01, 0.2, "log"),
+        "n_shown": (3, 30, "log int"),
+    }
+
+    n_shown: int = 10
+    learning_rate: float = 0.05
+    n_rounds: int = 1000
+    certainty: float = 0.95
+    l2: float = 1e-4
+    seed: int = 0
+
+    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        for name in ("n_shown", "n_rounds"):
+            if not getattr(self, name) >= 1:
+                raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
+        for name in ("learning_rate", "certainty"):
+            if not 0 < getattr(self, name) < 1:
+                raise InputError(f"{name} must lie between 0 and 1, found {getattr(self, name)!r}")
+        if not 0 <= self.l2 < np.inf:
+            raise InputError(f"l2 must not be below 0, found {self.l2!r}")
+        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        gain, counted = relative_gains(train.y, train.query_ptr, by_query)
+        seeds = np.random.default_rng(self.seed).integers(0, 2**64, train.n_queries, np.uint64)
+        self.probability_ = np.empty(train.n_docs)
+        over_chunks(
+            _learn_queries,
+            train.n_queries,
+            gain,
+            read_only(train.query_ptr),
+            seeds,
+            self.n_shown,
+            self.learning_rate,
+            self.n_rounds,
+            self.certainty,
+            self.probability_,
+            smallest=4,
+        )
+        evidence = np.log(np.maximum(self.probability_, LEAST_PROBABILITY))
+        self.coef_ = least_squares(train.X, evidence, train.query_ptr, counted, self.l2)

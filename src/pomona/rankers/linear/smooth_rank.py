@@ -1,0 +1,290 @@
+"""SmoothRank (Chapelle & Wu 2010): the measure itself, smoothed ever less.
+
+    h_ij = exp(−(s_i − s_d(j))² / σ) / Σ_k exp(−(s_k − s_d(j))² / σ),    d(j) the document at rank j
+
+is how much document i belongs to rank j. Rank j then holds v̄_j = Σ_i v_i h_ij of what the measure looks at
+(gain, relevance, the chance to satisfy), and the smoothed measure is the measure of v̄:
+
+    position measures     Σ_j w(j) v̄_j                              NDCG, DCG, precision, RBP …
+    average precision     Σ_j v̄_j (v̄_1 + … + v̄_j) / j
+    cascade measures      Σ_j w(j) v̄_j Π_{t<j} (1 − v̄_t)            ERR, pFound, reciprocal rank
+
+As σ → 0 it is the measure, as σ → ∞ it is flat. From a least-squares line w₀ whose scores spread by 1 inside
+queries, l2 ‖w − w₀‖² − (the mean smoothed measure) is minimized by L-BFGS for a large σ, from there for half
+of it, and so on. The validation queries choose σ and l2; without any, the last σ is taken.
+
+*Reconstructed*: of the paper we know the abstract (smoothed NDCG and AP, annealing); h, the start, the
+penalty and the halving are from memory. Our choices: the range of σ and l2, the mean over queries instead of
+their sum (so that l2 does not depend on their number), an intercept for each query in w₀, the form for AP,
+and cascade measures. The ceiling on a query's sum that SeznamRank has is not smoothed.
+
+Cost: O(n·k) a query for a cut-off k, O(n²) without; only documents near a rank count when σ is small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Features, Labels, Offsets, Values
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError
+from pomona.measures.average_precision import AveragePrecision
+from pomona.measures.base import Measure
+from pomona.measures.cascade import CascadeMeasure
+from pomona.measures.judge import sum_in_order
+from pomona.measures.lists import RankedLists, encode
+from pomona.measures.position import PositionMeasure
+from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.linear.best_weights import BestWeights
+from pomona.rankers.linear.feature_sums import feature_sums
+from pomona.rankers.linear.least_squares import least_squares
+from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+
+POSITION, PRECISION, CASCADE = 0, 1, 2
+PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+FARTHEST = 40.0
+"""Where exp(−x) is taken for 0: beside the document at the rank itself, which counts 1, it cannot show."""
+
+
+@kernel
+def _soften(s, value, j, low, high, sigma, out_near):
+    """How near documents low … high − 1 are to rank j; returns their sum and their mean value."""
+    total, mean = 0.0, 0.0
+    for i in range(low, high):
+        far = s[i] - s[j]
+        near = math.exp(-far * far / sigma)
+        out_near[i] = near
+        total += near
+        mean += near * value[i]
+    return total, mean / total
+
+
+@kernel
+def _slopes(family, held, weight, out_slope):
+    """The measure of values held at the ranks, and its derivatives by them."""
+    value = 0.0
+    if family == PRECISION:
+        above, below = 0.0, 0.0
+        for j in range(held.size):
+            above += held[j]
+            out_slope[j] = weight[j] * above
+            value += held[j] * weight[j] * above
+        for j in range(held.size - 1, -1, -1):
+            below += held[j] * weight[j]
+            out_slope[j] += below
+    else:
+        for j in range(held.size - 1, -1, -1):  # value: of reading on from rank j
+            out_slope[j] = weight[j] - value
+            value = weight[j] * held[j] + (1.0 - held[j]) * value
+        reading = 1.0
+        for j in range(held.size):
+            out_slope[j] *= reading
+            reading *= 1.0 - held[j]
+    return value
+
+
+@kernel
+def _smooth(first, last, scores, query_ptr, value, weight, family, factor, sigma, out_value, out_gradient):
+    """value, out_gradient (n_docs,) · weight (depth,) of the ranks · factor, out_value (n_queries,)."""
+    for q in range(first, last):
+        begin, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
+        out_value[q] = 0.0
+        out_gradient[begin : begin + n] = 0.0
+        if factor[q] == 0.0:
+            continue
+        depth = min(n, weight.size)
+        order = np.argsort(-scores[begin : begin + n])
+        s, v = scores[begin : begin + n][order], value[begin : begin + n][order]
+        near, pull, held = np.empty(n), np.zeros(n), np.empty(depth)
+        slope = weight[:depth].copy()
+        reach = math.sqrt(FARTHEST * sigma)
+        if family != POSITION:
+            low, high = 0, 0
+            for j in range(depth):
+                while s[low] > s[j] + reach:
+                    low += 1
+                while high < n and s[high] >= s[j] - reach:
+                    high += 1
+                held[j] = _soften(s, v, j, low, high, sigma, near)[1]
+            out_value[q] = factor[q] * _slopes(family, held, weight, slope)
+        low, high = 0, 0
+        for j in range(depth):
+            while s[low] > s[j] + reach:
+                low += 1
+            while high < n and s[high] >= s[j] - reach:
+                high += 1
+            total, mean = _soften(s, v, j, low, high, sigma, near)
+            if family == POSITION:
+                out_value[q] += factor[q] * slope[j] * mean
+            share, back = -2.0 * factor[q] * slope[j] / (sigma * total), 0.0
+            for i in range(low, high):
+                push = share * near[i] * (v[i] - mean) * (s[i] - s[j])
+                pull[i] += push
+                back += push
+            pull[j] -= back
+        for i in range(n):
+            out_gradient[begin + order[i]] = pull[i]
+
+
+class SmoothedMeasure:
+    """The mean of a measure over queries, smoothed.
+
+    Parameters
+    ----------
+    measure : a position measure, average precision, or a cascade measure.
+    labels, query_ptr : documents grouped by query.
+    weights : one a query; 1 when None.
+
+    >>> from pomona.measures.parse import measure
+    >>> smoothed = SmoothedMeasure(measure("ndcg"), np.array([0, 1, 2], np.float32), np.array([0, 3]))
+    >>> value, gradient = smoothed.gradient(np.array([1.0, 0.5, 0.0]), 1.0)
+    >>> round(value, 6), (gradient * (3 + 1 / np.log2(3))).round(6).tolist()
+    (0.710591, [-0.220044, -0.39379, 0.613834])
+    """
+
+    def __init__(
+        self, measure: Measure, labels: Labels, query_ptr: Offsets, weights: Values | None = None
+    ) -> None:
+        codes, levels = encode(labels)
+        lists = RankedLists.of_codes(codes, np.array(query_ptr, np.int64), levels)
+        family, worth, weight, normalizer = _form(measure, lists)
+        self.value: Values = worth[codes]
+        """What the measure looks at in each document: a gain, relevance, or the chance of satisfaction."""
+        varies = np.maximum.reduceat(self.value, query_ptr[:-1]) > np.minimum.reduceat(
+            self.value, query_ptr[:-1]
+        )
+        counted = np.where(varies & (normalizer > 0) & np.isfinite(normalizer), 1.0, 0.0)
+        if weights is not None:
+            counted *= weights
+        if not counted.any():
+            raise InputError(
+                f"there is nothing to learn: {measure} tells no two documents of a query that counts apart"
+            )
+        self._factor = np.divide(counted, normalizer, out=np.zeros(len(counted)), where=counted > 0)
+        self._factor /= counted.sum()
+        self._rules = (lists.query_ptr, self.value, weight, family, self._factor)
+
+    def gradient(self, scores: Values, sigma: float) -> tuple[float, Values]:
+        """The mean smoothed measure, and its derivative by the score of each document."""
+        values, gradient = np.empty(len(self._factor)), np.empty(len(scores))
+        over_chunks(_smooth, len(values), scores, *self._rules, sigma, values, gradient, smallest=8)
+        return sum_in_order(values), gradient
+
+
+def _form(measure: Measure, lists: RankedLists) -> tuple[int, Values, Values, Values]:
+    """A measure as (family, what distinct labels are worth, weights of ranks, normalizers of queries)."""
+    depth = lists.longest if measure.k is None else min(measure.k, lists.longest)
+    if isinstance(measure, AveragePrecision):
+        return (
+            PRECISION,
+            measure.values(lists.levels),
+            1.0 / np.arange(1, depth + 1),
+            measure.normalizer(lists),
+        )
+    if isinstance(measure, CascadeMeasure):
+        numerator, divisor = measure.weights(depth)
+        return CASCADE, measure.satisfies(lists.levels), numerator / divisor, np.ones(lists.n_queries)
+    if isinstance(measure, PositionMeasure):
+        numerator, divisor = measure.weights(measure.depth(lists.longest))
+        return POSITION, measure.values(lists.levels), numerator / divisor, measure.normalizer(lists)
+    raise InputError(
+        f"SmoothRank can smooth position measures (ndcg, p, rbp …), ap, err, pfound and rr, not {measure}"
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SmoothRank(LinearRanker):
+    """SmoothRank (reconstructed): a line towards a smoothed measure, smoothed ever less.
+
+    Parameters
+    ----------
+    measure : what is smoothed, judges the validation queries, and is what `score` reports: a position
+        measure, average precision or a cascade measure, under any convention.
+    l2 : how strongly weights are held to those of the least-squares line. None lets the validation queries
+        choose among 1e-2, 1e-3, …, 1e-6; without any it is 1e-4.
+    sigma_max, sigma_min : the first and the last σ, in squared units of the spread of the line's scores.
+    max_iterations : of L-BFGS, for each σ.
+    tolerance : L-BFGS stops when an iteration gains less than this.
+
+    `normalize` is that of every `LinearRanker`. After `fit`, `sigma_` and `l2_` are those chosen, and
+    `evals_` is the measure along falling σ.
+    """
+
+    name: ClassVar[str] = "smoothrank"
+    aliases: ClassVar[tuple[str, ...]] = ("smooth_rank", "smooth-rank")
+    family: ClassVar[str] = "list-wise"
+    paper: ClassVar[str] = "Chapelle & Wu, Information Retrieval 2010 (reconstructed)"
+
+    search_space: ClassVar[Mapping[str, SearchRange]] = {"l2": (1e-6, 1e-2, "log")}
+
+    l2: float | None = None
+    sigma_max: float = 2.0**6
+    sigma_min: float = 2.0**-6
+    max_iterations: int = 50
+    tolerance: float = 1e-5
+
+    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        if self.l2 is not None and not 0 <= self.l2 < np.inf:
+            raise InputError(f"l2 must not be below 0, found {self.l2!r}")
+        for name in ("tolerance", "max_iterations"):
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name} must be above 0, found {getattr(self, name)!r}")
+        if not 0 < self.sigma_min <= self.sigma_max < np.inf:
+            raise InputError(
+                f"expected 0 < sigma_min ≤ sigma_max, found {self.sigma_min!r} and {self.sigma_max!r}"
+            )
+        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        smoothed = SmoothedMeasure(self._measure, train.y, train.query_ptr, by_query)
+        start = _spread_by_one(
+            least_squares(train.X, smoothed.value, train.query_ptr, by_query), train, by_query
+        )
+        best = BestWeights(self._measure, train, valid)
+        penalties = PENALTIES if valid is not None else (1e-4,)
+        # L-BFGS works on vectors of a few dozen numbers: threads inside it only take the kernels' cores.
+        with best.until_interrupted(), threadpool_limits(1, "blas"):
+            for l2 in penalties if self.l2 is None else (self.l2,):
+                best.start_path()
+                coef, sigma = start, self.sigma_max
+                while sigma >= self.sigma_min:
+                    coef = self._minimize(smoothed, train.X, coef, start, l2, sigma)
+                    best.offer(coef, l2=l2, sigma=sigma)
+                    sigma /= 2
+        self.coef_ = best.found()
+        self.l2_, self.sigma_ = best.settings["l2"], best.settings["sigma"]
+        self.evals_, self.interrupted_ = best.evals, best.interrupted
+
+    def _minimize(
+        self, smoothed: SmoothedMeasure, X: Features, coef: Values, start: Values, l2: float, sigma: float
+    ) -> Values:
+        """From `coef`, the weights that are best for one σ."""
+
+        def loss(w: Values) -> tuple[float, Values]:
+            value, push = smoothed.gradient(weighted_sums(X, w), sigma)
+            away = w - start
+            return l2 * float(away @ away) - value, 2 * l2 * away - feature_sums(X, push)
+
+        found: Values = minimize(
+            loss,
+            coef,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": self.max_iterations, "ftol": self.tolerance, "gtol": 0.0},
+        ).x
+        return found
+
+
+def _spread_by_one(coef: Values, data: Dataset, by_query: Values) -> Values:
+    """The weights, scaled so that scores have a deviation of 1 inside queries; 0 stays 0."""
+    lengths = np.diff(data.query_ptr)
+    scores = weighted_sums(data.X, coef)
+    apart = scores - np.repeat(np.add.reduceat(scores, data.query_ptr[:-1]) / lengths, lengths)
+    variance = np.average(apart**2, weights=np.repeat(by_query, lengths))
+    return coef / np.sqrt(variance) if variance > 0 else np.zeros(len(coef))
