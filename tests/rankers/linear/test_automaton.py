@@ -71,5 +71,7 @@ def test_relative_gains():
     gain, counted = relative_gains(labels, np.array([0, 2, 3, 6]), np.array([2.0, 1.0, 1.0]))
     assert gain == pytest.approx([1, 0, 1 / 7, 0, 0, 0])
     assert counted.tolist() == [2.0, 1.0, 0.0]
+    huge, _ = relative_gains(np.array([5000, 4999, 1], np.float32), np.array([0, 3]), np.ones(1))
+    assert huge == pytest.approx([1, 0.5, 0])
     with pytest.raises(InputError, match="no query that counts has a relevant document"):
         relative_gains(labels, np.array([0, 2, 3, 6]), np.array([0.0, 0.0, 1.0]))

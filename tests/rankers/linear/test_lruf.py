@@ -73,6 +73,15 @@ def test_it_learns_which_features_matter(data):
     assert ranker.score(data) > pm.evaluate(data, random, "ndcg@10")["ndcg@10"] + 0.1
 
 
+def test_the_validation_queries_choose_the_penalty(data):
+    valid = pm.simulate(20, docs_per_query=10, n_features=8, seed=2)
+    ranker = LRUF().fit(data, valid=valid)
+    assert ranker.l2_ == (1.0, 0.1, 0.01, 1e-3, 1e-4)[int(np.argmax(ranker.evals_["valid"]))]
+    assert ranker.score(valid) == pytest.approx(max(ranker.evals_["valid"]))
+    assert (LRUF(l2=ranker.l2_).fit(data).coef_ == ranker.coef_).all()
+    assert LRUF().fit(data).l2_ == 0.01
+
+
 def test_seeds(data):
     assert (LRUF(seed=1).fit(data).coef_ == LRUF(seed=1).fit(data).coef_).all()
     assert (LRUF(seed=1).fit(data).coef_ != LRUF(seed=2).fit(data).coef_).any()
@@ -81,8 +90,8 @@ def test_seeds(data):
 def test_odd_data():
     with pytest.raises(InputError, match="no query that counts has a relevant document"):
         LRUF().fit([[1.0], [2.0]], [0, 0], qid=[1, 1])
-    all_alike = LRUF().fit([[1.0], [1.0], [2.0]], [1, 0, 1], qid=[1, 1, 2])
-    assert all_alike.coef_.tolist() == [0.0]
+    with pytest.warns(UserWarning, match="score alike"):
+        assert LRUF().fit([[1.0], [1.0], [2.0]], [1, 0, 1], qid=[1, 1, 2]).coef_.tolist() == [0.0]
     all_relevant = LRUF().fit([[1.0], [2.0], [3.0]], [1, 1, 1], qid=[1, 1, 1])
     assert np.isfinite(all_relevant.coef_).all()
 

@@ -15,7 +15,6 @@ import numpy as np
 from pomona._jit import kernel
 from pomona._types import Labels, Offsets, Values
 from pomona.errors import InputError
-from pomona.measures.conventions import gains_of
 
 
 @kernel
@@ -85,7 +84,9 @@ def relative_gains(labels: Labels, query_ptr: Offsets, weights: Values) -> tuple
     >>> relative_gains(np.array([2, 1, 0], np.float32), np.array([0, 2, 3]), np.ones(2))
     (array([1.        , 0.33333333, 0.        ]), array([1., 0.]))
     """
-    gain = gains_of(labels.astype(np.float64), "exp2")
+    grades = np.maximum(labels.astype(np.float64), 0.0)
+    top = grades.max()
+    gain = np.exp2(grades - top) - np.exp2(-top)  # divided by 2^top, so that no label is too large
     counted = np.where(np.maximum.reduceat(gain, query_ptr[:-1]) > 0, weights, 0.0)
     if not counted.any():
         raise InputError(

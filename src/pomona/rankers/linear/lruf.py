@@ -31,9 +31,11 @@ from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
 from pomona.rankers.linear.automaton import choose, random_number, relative_gains, reward
+from pomona.rankers.linear.best_weights import BestWeights
 from pomona.rankers.linear.least_squares import least_squares
 from pomona.rankers.linear.linear_ranker import LinearRanker
 
+PENALTIES = (1.0, 0.1, 0.01, 1e-3, 1e-4)
 LEAST_PROBABILITY = 1e-12
 """A document that was never rewarded need not be told apart from one that was rewarded even less."""
 
@@ -80,11 +82,13 @@ class LRUF(LinearRanker):
     learning_rate : the share of the others' probability that a rewarded document gains.
     n_rounds : the most rounds for a query.
     certainty : a query is done when the `n_shown` likeliest documents have this much of the probability.
-    l2 : penalty on the squared weights of the line.
+    l2 : penalty on the squared weights of the line. None lets the validation queries choose among 1, 0.1, …,
+        1e-4; without any it is 0.01.
     seed : same seed, same model, whatever the number of threads.
 
-    `measure` and `normalize` are those of every `LinearRanker`; validation data are not used. After `fit`,
-    `probability_` is what the automata made of each training document.
+    `measure` and `normalize` are those of every `LinearRanker`. After `fit`, `probability_` is what the
+    automata made of each training document, `l2_` the penalty used, and `evals_` the measure along falling
+    penalties.
     """
 
     name: ClassVar[str] = "lruf"
@@ -100,7 +104,7 @@ class LRUF(LinearRanker):
     learning_rate: float = 0.05
     n_rounds: int = 1000
     certainty: float = 0.95
-    l2: float = 1e-4
+    l2: float | None = None
     seed: int = 0
 
     def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
@@ -110,7 +114,7 @@ class LRUF(LinearRanker):
         for name in ("learning_rate", "certainty"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} must lie between 0 and 1, found {getattr(self, name)!r}")
-        if not 0 <= self.l2 < np.inf:
+        if self.l2 is not None and not 0 <= self.l2 < np.inf:
             raise InputError(f"l2 must not be below 0, found {self.l2!r}")
         by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
         gain, counted = relative_gains(train.y, train.query_ptr, by_query)
@@ -130,4 +134,10 @@ class LRUF(LinearRanker):
             smallest=4,
         )
         evidence = np.log(np.maximum(self.probability_, LEAST_PROBABILITY))
-        self.coef_ = least_squares(train.X, evidence, train.query_ptr, counted, self.l2)
+        best = BestWeights(self._measure, train, valid)
+        penalties = PENALTIES if valid is not None else (0.01,)
+        with best.until_interrupted():
+            for l2 in penalties if self.l2 is None else (self.l2,):
+                best.offer(least_squares(train.X, evidence, train.query_ptr, counted, l2), l2=l2)
+        self.coef_, self.l2_ = best.found(), best.settings["l2"]
+        self.evals_, self.interrupted_ = best.evals, best.interrupted
