@@ -40,7 +40,7 @@ from pomona.objectives.base import labels_of, offsets_of, scores_of, weights_of
 
 
 @dataclass(frozen=True)
-class _ClosedForm:
+class ClosedForm:
     """A measure as its family's kernel wants it.
 
     Attributes
@@ -56,7 +56,7 @@ class _ClosedForm:
     ceiling: float = np.inf
 
     @classmethod
-    def of(cls, measure: Measure, lists: RankedLists) -> _ClosedForm | None:
+    def of(cls, measure: Measure, lists: RankedLists) -> ClosedForm | None:
         """None for a measure that is not computed by one of the known forms, or that changes it."""
         longest = lists.longest
         depth = longest if measure.k is None else min(measure.k, longest)
@@ -141,7 +141,7 @@ class LambdaObjective:
         codes, levels = encode(self._labels)
         lists = RankedLists.of_codes(codes, self._query_ptr, levels)
         self._truncation = max(lists.longest, 1) if truncation is None else truncation
-        self._form = _ClosedForm.of(self.measure, lists)
+        self._form = ClosedForm.of(self.measure, lists)
         worth = self._labels if self._form is None else self._form.value
         given = weights_of(weights, lists.n_queries, "queries")
         self._weights = np.where(_differ(worth, self._query_ptr), given, 0.0)

@@ -1,0 +1,176 @@
+"""Measures made smooth by noisy scores (SoftRank: Taylor et al. 2008; Yilmaz & Robertson 2010).
+
+Let the score of document j be normal around s_j with deviation σ. Then i stands above j with probability
+π_ij = Φ((s_i − s_j) / (√2 σ)), and the rank of j has a distribution p_j, built by adding one document after
+the other: p(r) ← p(r − 1) π_ij + p(r) (1 − π_ij). The documents are taken as independent, so rows of p sum
+to 1 but columns do not: the papers' own approximation, kept.
+
+    position measures   M = Σ_j v_j Σ_r w_r p_j(r)     SoftNDCG, SoftPC(k) …, under any convention
+    average precision   M = Σ_j rel_j num_j / (R den_j),   num_j = 1 + Σ_i π_ij rel_i,   den_j = 1 + Σ_i π_ij
+
+The loss is −M. Its gradient is that of the formulas: Yilmaz & Robertson's printed ∂PC/∂s_m leaves out that
+moving m moves every p_j, and their ∂AP/∂s_m counts each ordered pair twice.
+
+Ranks beyond the last that counts are never computed, nor is the distribution of a document that is worth
+nothing: O(n R k) for R relevant documents and a cut-off k. An adjoint pass through the stored recursion gives
+all ∂M/∂π_ij of one j for the price of two more recursions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pomona._jit import kernel
+from pomona.errors import InputError
+from pomona.measures.base import Measure
+from pomona.measures.lists import RankedLists, encode
+from pomona.measures.parse import measure as parse_measure
+from pomona.objectives._lambda_terms import POSITION, PRECISION
+from pomona.objectives.lambdas import ClosedForm
+from pomona.objectives.query_objective import QueryObjective
+
+_FAR = 6.0  # beyond 6 · 2σ the chances are 0 or 1 in double precision
+
+
+@kernel
+def _chances(s, j, sigma, out_above, out_slope):
+    """π_ij of every i, and its derivative by s_i."""
+    height = 1.0 / (2.0 * sigma * math.sqrt(math.pi))
+    for i in range(s.size):
+        x = (s[i] - s[j]) / (2.0 * sigma)
+        out_above[i] = 0.5 * math.erfc(-x) if abs(x) < _FAR else (1.0 if x > 0 else 0.0)
+        out_slope[i] = height * math.exp(-x * x) if abs(x) < _FAR else 0.0
+    out_above[j] = out_slope[j] = 0.0
+
+
+@kernel
+def _soft_sum(above, j, weight, ranks, adjoint, out_slopes):
+    """Σ_r w_r p_j(r), and its derivative by every π_ij.
+
+    ranks (n + 1, depth) : work space, row i the distribution after i documents · adjoint (depth + 1,).
+    """
+    n, depth = above.size, weight.size
+    ranks[0, :] = 0.0
+    ranks[0, 0] = 1.0
+    for i in range(n):
+        now, after, up = ranks[i], ranks[i + 1], above[i]
+        stay = 1.0 - up
+        after[0] = now[0] * stay
+        for r in range(1, depth):
+            after[r] = now[r] * stay + now[r - 1] * up
+    total = 0.0
+    for r in range(depth):
+        total += weight[r] * ranks[n, r]
+        adjoint[r] = weight[r]
+    adjoint[depth] = 0.0
+    for i in range(n - 1, -1, -1):
+        now, up = ranks[i], above[i]
+        stay, slope = 1.0 - up, 0.0
+        for r in range(depth):
+            slope += now[r] * (adjoint[r + 1] - adjoint[r])
+        for r in range(depth):
+            adjoint[r] = adjoint[r] * stay + adjoint[r + 1] * up
+        out_slopes[i] = slope
+    return total
+
+
+@kernel
+def _soft_precision(above, j, value, out_slopes):
+    """num_j / den_j, and its derivative by every π_ij; relevant are documents of a value above 0."""
+    found, passed = 1.0, 1.0
+    for i in range(above.size):
+        passed += above[i]
+        if value[i] > 0:
+            found += above[i]
+    for i in range(above.size):
+        out_slopes[i] = ((1.0 if value[i] > 0 else 0.0) - found / passed) / passed
+    return found / passed
+
+
+@kernel
+def _soften(
+    first, last, scores, query_ptr, weights, values, rank_weight, is_precision, sigma,
+    out_gradient, out_hessian, out_loss,
+):  # fmt: skip
+    for q in range(first, last):
+        begin, end = query_ptr[q], query_ptr[q + 1]
+        n = end - begin
+        s, value = scores[begin:end], values[begin:end]
+        depth = min(n, rank_weight.size)
+        weight = rank_weight[:depth]
+        ranks, adjoint = np.empty((1 if is_precision else n + 1, depth)), np.empty(depth + 1)
+        above, slope, slopes, gradient = np.empty(n), np.empty(n), np.empty(n), np.zeros(n)
+        total = 0.0
+        for j in range(n):
+            worth = np.float64(value[j])
+            if worth == 0:
+                continue
+            _chances(s, j, sigma, above, slope)
+            if is_precision:
+                total += worth * _soft_precision(above, j, value, slopes)
+            else:
+                total += worth * _soft_sum(above, j, weight, ranks, adjoint, slopes)
+            for i in range(n):
+                push = worth * slopes[i] * slope[i]
+                gradient[i] += push
+                gradient[j] -= push
+        out_loss[q] = -weights[q] * total
+        for i in range(n):
+            out_gradient[begin + i] = -weights[q] * gradient[i]
+            out_hessian[begin + i] = weights[q]
+
+
+class SoftRankObjective(QueryObjective):
+    """A measure of noisy scores should be high, on average.
+
+    The loss has no useful second derivative (it is not convex): 1 stands for it, as in gradient descent.
+
+    Parameters
+    ----------
+    measure : a position measure (`ndcg@10`, `p@10`, `rbp`, under any convention) or `ap`.
+    labels, query_ptr : documents grouped by query.
+    sigma : deviation of the scores' noise; smaller is closer to the measure, and rougher.
+    weights : one a query, multiplies its loss.
+
+    >>> objective = SoftRankObjective("ap", [0, 1, 1], [0, 3])
+    >>> objective.losses(np.array([1.0, 0.5, 0.0])).round(6)
+    array([-0.681969])
+    """
+
+    _smallest: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        measure: str | Measure,
+        labels: ArrayLike,
+        query_ptr: ArrayLike,
+        *,
+        sigma: float = 1.0,
+        weights: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(labels, query_ptr, weights)
+        if not sigma > 0:
+            raise InputError(f"sigma must be above 0, found {sigma:g}")
+        codes, levels = encode(self._labels)
+        self._form = soft_form(parse_measure(measure), RankedLists.of_codes(codes, self._query_ptr, levels))
+        self._sigma = float(sigma)
+
+    def _kernel(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        form = self._form
+        return _soften, (form.value, form.weight, form.family == PRECISION, self._sigma)
+
+
+def soft_form(measure: Measure, lists: RankedLists) -> ClosedForm:
+    """The values of documents and weights of ranks of a measure that has a soft twin."""
+    form = ClosedForm.of(measure, lists)
+    families = (POSITION,) if measure.k is not None else (POSITION, PRECISION)  # ap@k has no soft twin
+    if form is not None and np.isinf(form.ceiling) and form.family in families:
+        return form
+    raise InputError(
+        f"{measure} has no soft form: use a sum over ranks without a ceiling (ndcg@10, p@10, rbp …) or ap"
+    )

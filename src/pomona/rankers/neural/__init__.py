@@ -1,0 +1,1 @@
+"""Neural rankers: small networks trained towards a list of documents, one method a file."""

@@ -1,0 +1,76 @@
+"""LambdaRank (Burges, Ragno & Le 2006): a network trained towards any measure.
+
+Every pair of differently labelled documents is pushed apart, the harder the more the measure would change if
+the two traded places. There is no loss, only its gradient.
+
+What we do differently: any measure under any convention, Yilmaz & Robertson's (2010) average precision and
+precision among them, with their signs put right: the more relevant document of a pair rises, wherever the
+two rank. The discount beyond a cut-off is exactly 0. No pair counts twice, as RankLib's do, whose two
+contributions cancel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pomona._types import Labels, Offsets, Values
+from pomona.measures.lists import RankedLists, encode
+from pomona.objectives.base import Objective
+from pomona.objectives.lambdas import ClosedForm, LambdaObjective
+from pomona.rankers.forests.lambdamart import deepened
+from pomona.rankers.neural.neural_ranker import NeuralRanker
+
+if TYPE_CHECKING:
+    from pomona.rankers.neural.losses.loss import Loss
+    from pomona.rankers.neural.padding import Padding
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LambdaRank(NeuralRanker):
+    """LambdaRank: a network trained towards any measure, under any tool's rules.
+
+    Parameters
+    ----------
+    sigma : steepness of the pairwise logistic.
+    truncation : as in `LambdaMART`: only pairs with a document among the first so many ranks push, and a
+        discounted measure with a smaller cut-off is trained as if cut here. None trains exactly towards the
+        measure.
+    normalize : damp pairs that are far apart and queries with large lambdas, as LightGBM does.
+
+    The others are those of every `NeuralRanker`.
+    """
+
+    name: ClassVar[str] = "lambdarank"
+    family: ClassVar[str] = "list-wise"
+    paper: ClassVar[str] = "Burges, Ragno & Le, NIPS 2006"
+
+    sigma: float = 1.0
+    truncation: int | None = 30
+    normalize: bool = False
+
+    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+        """Lambda gradients of the measure."""
+        return LambdaObjective(
+            deepened(self._measure, self.truncation),
+            labels,
+            query_ptr,
+            sigma=self.sigma,
+            truncation=self.truncation,
+            normalize=self.normalize,
+            weights=weights,
+            seed=seed,
+        )
+
+    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
+        """Lambda gradients on a GPU, for a measure with a closed form."""
+        from pomona.rankers.neural.losses.lambdas import LambdaLoss
+
+        codes, levels = encode(labels)
+        lists = RankedLists.of_codes(codes, query_ptr, levels)
+        form = ClosedForm.of(deepened(self._measure, self.truncation), lists)
+        if form is None:
+            return None
+        return LambdaLoss(
+            padding, form, sigma=self.sigma, truncation=self.truncation, normalize=self.normalize
+        )

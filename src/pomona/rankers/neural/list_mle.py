@@ -1,0 +1,50 @@
+"""ListMLE (Xia et al. 2008): a network learns to make the order of the labels the likeliest of all orders.
+
+Documents are drawn one after the other with chances in proportion to exp(score); the loss is the negative log
+likelihood of drawing them by falling label.
+
+What we do differently: among equal labels, of which the paper has none, the order is drawn anew in every
+step, so that the input's order teaches nothing. `k` stops after the first k places (Xia, Liu & Li 2009).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pomona._types import Labels, Offsets, Values
+from pomona.objectives.base import Objective
+from pomona.objectives.listmle import ListMLEObjective
+from pomona.rankers.neural.neural_ranker import NeuralRanker
+
+if TYPE_CHECKING:
+    from pomona.rankers.neural.losses.loss import Loss
+    from pomona.rankers.neural.padding import Padding
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ListMLE(NeuralRanker):
+    """ListMLE: a network trained on the likelihood of the true order.
+
+    Parameters
+    ----------
+    k : only the first k places of the order count; None for all.
+
+    The others are those of every `NeuralRanker`.
+    """
+
+    name: ClassVar[str] = "listmle"
+    family: ClassVar[str] = "list-wise"
+    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang & Li, ICML 2008"
+
+    k: int | None = None
+
+    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+        """Likelihood of the true order."""
+        return ListMLEObjective(labels, query_ptr, k=self.k, weights=weights, seed=seed)
+
+    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
+        """Likelihood of the true order on a GPU."""
+        from pomona.rankers.neural.losses.listmle import ListMLELoss
+
+        return ListMLELoss(padding, labels, k=self.k)

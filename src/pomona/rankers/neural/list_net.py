@@ -1,0 +1,55 @@
+"""ListNet (Cao et al. 2007): a network learns the chances of coming first that the labels give.
+
+Labels and scores each make a distribution over which documents come first, of which the loss is the cross
+entropy. With `k = 1` that is a softmax over the documents of a query.
+
+What we do differently: a network with hidden layers by default (the paper's is linear: `hidden=0`), Adam
+steps on batches of queries. k = 2 is exact and as fast as k = 1, larger k is sampled (Luo et al. 2015). The
+output is linear; RankLib's is logistic, and its update leaves out that derivative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pomona._types import Labels, Offsets, Values
+from pomona.objectives.base import Objective
+from pomona.objectives.listnet import ListNetObjective
+from pomona.rankers.neural.neural_ranker import NeuralRanker
+
+if TYPE_CHECKING:
+    from pomona.rankers.neural.losses.loss import Loss
+    from pomona.rankers.neural.padding import Padding
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ListNet(NeuralRanker):
+    """ListNet: a network trained on which documents come first.
+
+    Parameters
+    ----------
+    k : how many first documents are compared; exact up to 2, by random prefixes beyond.
+    n_samples : prefixes drawn for each query in each step, when k is above 2.
+
+    The others are those of every `NeuralRanker`.
+    """
+
+    name: ClassVar[str] = "listnet"
+    family: ClassVar[str] = "list-wise"
+    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai & Li, ICML 2007"
+
+    k: int = 1
+    n_samples: int = 10
+
+    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+        """Cross entropy of top-k distributions."""
+        return ListNetObjective(
+            labels, query_ptr, k=self.k, n_samples=self.n_samples, weights=weights, seed=seed
+        )
+
+    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
+        """Cross entropy of top-k distributions on a GPU."""
+        from pomona.rankers.neural.losses.listnet import ListNetLoss
+
+        return ListNetLoss(padding, labels, k=self.k, n_samples=self.n_samples)

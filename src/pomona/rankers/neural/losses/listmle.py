@@ -1,0 +1,24 @@
+"""Likelihood of the true order on padded batches; see `objectives.listmle`."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from pomona._types import Labels
+from pomona.measures.lists import encode
+from pomona.rankers.neural.losses.plackett_luce import follow_order
+from pomona.rankers.neural.padding import Padding
+
+
+class ListMLELoss:
+    """The order of the labels, equal ones drawn anew at every call."""
+
+    def __init__(self, padding: Padding, labels: Labels, *, k: int | None) -> None:
+        self._padding, self._k = padding, padding.longest if k is None else k
+        self._codes = padding.pad(encode(labels)[0]).double()
+
+    def __call__(self, scores: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+        """Losses and gradient."""
+        chance = torch.rand(self._codes.shape, generator=generator, dtype=torch.float64, device=scores.device)
+        return follow_order(self._padding, scores, self._codes + chance, self._k)

@@ -1,0 +1,53 @@
+"""RankNet (Burges et al. 2005): a network learns which of two documents should stand above the other.
+
+The chance that i stands above j is 1 / (1 + exp(−σ (s_i − s_j))); the loss is its cross entropy with the
+truth, over all pairs of differently labelled documents of a query. Pushes of all pairs are summed by document
+before they reach the network, so a query of n documents costs n backward passes, not n².
+
+What we do differently: each query counts alike (the mean over its pairs) unless `average=False`; steps are
+Adam's. The output is linear: RankLib's is logistic, which bounds |s_i − s_j| by 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pomona._types import Labels, Offsets, Values
+from pomona.objectives.base import Objective
+from pomona.objectives.ranknet import RankNetObjective
+from pomona.rankers.neural.neural_ranker import NeuralRanker
+
+if TYPE_CHECKING:
+    from pomona.rankers.neural.losses.loss import Loss
+    from pomona.rankers.neural.padding import Padding
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RankNet(NeuralRanker):
+    """RankNet: a network trained on pairs of documents.
+
+    Parameters
+    ----------
+    sigma : steepness of the pairwise logistic.
+    average : whether a query's loss is the mean over its pairs, or their sum.
+
+    The others are those of every `NeuralRanker`.
+    """
+
+    name: ClassVar[str] = "ranknet"
+    family: ClassVar[str] = "pair-wise"
+    paper: ClassVar[str] = "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton & Hullender, ICML 2005"
+
+    sigma: float = 1.0
+    average: bool = True
+
+    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+        """Pairwise cross entropy."""
+        return RankNetObjective(labels, query_ptr, sigma=self.sigma, average=self.average, weights=weights)
+
+    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
+        """Pairwise cross entropy on a GPU."""
+        from pomona.rankers.neural.losses.ranknet import RankNetLoss
+
+        return RankNetLoss(padding, labels, sigma=self.sigma, average=self.average)

@@ -1,0 +1,61 @@
+"""SoftRank (Taylor et al. 2008): a network trained on a measure made smooth by noisy scores.
+
+If scores carry normal noise, a document has not a rank but a distribution over ranks, and the expected NDCG
+is smooth in the scores. Yilmaz & Robertson (2010) add average precision and precision at k.
+
+What we do differently: any position measure under any convention; gradients are those of the formulas, with
+Yilmaz & Robertson's two slips put right (`objectives.softrank` says which); ranks beyond the cut-off are
+never computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pomona._types import Labels, Offsets, Values
+from pomona.measures.lists import RankedLists, encode
+from pomona.objectives.base import Objective
+from pomona.objectives.softrank import SoftRankObjective, soft_form
+from pomona.rankers.base import SearchRange
+from pomona.rankers.neural.neural_ranker import NeuralRanker
+
+if TYPE_CHECKING:
+    from pomona.rankers.neural.losses.loss import Loss
+    from pomona.rankers.neural.padding import Padding
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SoftRank(NeuralRanker):
+    """SoftRank: a network trained on a smooth NDCG, precision or average precision.
+
+    Parameters
+    ----------
+    measure : what is trained towards: a sum over ranks (`ndcg@10`, `p@10`, `rbp` …) or `ap`.
+    sigma : deviation of the scores' noise: smaller is closer to the measure, and rougher.
+
+    The others are those of every `NeuralRanker`.
+    """
+
+    name: ClassVar[str] = "softrank"
+    family: ClassVar[str] = "list-wise"
+    paper: ClassVar[str] = "Taylor, Guiver, Robertson & Minka, WSDM 2008"
+    search_space: ClassVar[Mapping[str, SearchRange]] = {
+        **NeuralRanker.search_space,
+        "sigma": (0.1, 3.0, "log"),
+    }
+
+    sigma: float = 1.0
+
+    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+        """Minus the soft measure."""
+        return SoftRankObjective(self._measure, labels, query_ptr, sigma=self.sigma, weights=weights)
+
+    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
+        """Minus the soft measure on a GPU."""
+        from pomona.rankers.neural.losses.softrank import SoftRankLoss
+
+        codes, levels = encode(labels)
+        form = soft_form(self._measure, RankedLists.of_codes(codes, query_ptr, levels))
+        return SoftRankLoss(padding, form, sigma=self.sigma)

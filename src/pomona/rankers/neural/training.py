@@ -1,0 +1,330 @@
+"""The training loop behind every neural ranker: mini-batches, restarts, and the best epoch kept.
+
+A batch is trained on in three steps: scores of its documents, the gradient of the objective by those scores,
+and that gradient carried back to the parameters. Only the middle step differs between rankers. On a CPU it is
+an objective of `pomona.objectives`; on a GPU a loss of `losses` on padded scores, which stay there, or the
+objective all the same where there is no such loss.
+
+The documents of a batch pass through the network unpadded, on a CPU in pieces of a fixed size that threads
+share. PyTorch itself runs on one thread meanwhile, and the gradients of pieces are added in order: so a seed
+gives the same bits for any number of threads. Randomness comes from generators of our own; PyTorch's global
+seed and thread count are left as they were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pomona._jit import over_chunks
+from pomona._types import Features, Labels, Offsets, Scores, Values
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError
+from pomona.measures.base import Measure
+from pomona.measures.judge import judge
+from pomona.measures.lists import Judged
+from pomona.objectives.base import Objective
+from pomona.objectives.query_objective import QueryObjective
+from pomona.rankers.neural.batches import Batch, lay_out
+from pomona.rankers.neural.losses.loss import Loss
+from pomona.rankers.neural.network import Architecture, Network, Parameters
+from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.scaling import Scaling
+from pomona.rankers.neural.torch_network import scores_of
+
+_WORK_OF_PIECE = 5e7
+"""Parameters × rows of a piece: large enough that handing it to a thread costs little beside it."""
+
+_SHARE_OF_MEMORY = 0.5
+"""Of a GPU's free memory that the training documents may take; larger data are sent batch by batch."""
+
+SCHEDULES: dict[str, Callable[[float], float]] = {
+    "constant": lambda done: 1.0,
+    "linear": lambda done: 1.0 - done,
+    "cosine": lambda done: 0.5 * (1.0 + math.cos(math.pi * done)),
+}
+"""What the learning rate is multiplied by when a share `done` of the epochs has passed."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """How to train: parameters of `NeuralRanker`, explained there."""
+
+    learning_rate: float
+    n_epochs: int
+    schedule: str
+    optimizer: str
+    momentum: float
+    l2: float
+    dropout: float
+    early_stopping: int | None
+    restart_after: int | None
+    mixed_precision: bool
+    seed: int
+
+
+@dataclass
+class Trained:
+    """What training leaves behind."""
+
+    network: Network
+    evals: dict[str, list[float]] = field(default_factory=dict)
+    best_epoch: int = 0
+    best: float = -math.inf
+    interrupted: bool = False
+
+
+class Teacher(Protocol):
+    """What is to be learnt from some queries."""
+
+    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+        """On a CPU."""
+
+    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
+        """On a GPU, all queries of weight 1; None if only the objective will do."""
+
+
+class Lesson:
+    """One batch, ready to be learnt from."""
+
+    def __init__(
+        self, batch: Batch, labels: Labels, weights: Values, teacher: Teacher, device: torch.device, seed: int
+    ) -> None:
+        self.begin, self.end = batch.begin, batch.end
+        # The mean over the queries of a batch, so that the size of a step does not depend on their number.
+        shares = weights / len(weights)
+        self._loss: Loss | None = None
+        self._objective: Objective | None = None
+        if device.type != "cpu":
+            self._padding = Padding(batch.query_ptr, device)
+            self._loss = teacher.loss(labels, batch.query_ptr, self._padding)
+            self._shares = torch.as_tensor(shares, dtype=torch.float32, device=device)
+        if self._loss is None:
+            self._objective = teacher.objective(labels, batch.query_ptr, shares, seed)
+
+    def gradient(self, scores: Tensor, generator: torch.Generator) -> tuple[Tensor | None, Tensor]:
+        """(the loss, if there is one, its gradient) at these scores."""
+        if self._loss is not None:
+            losses, gradient = self._loss(self._padding.pad(scores), generator)
+            loss = None if losses is None else losses.float() @ self._shares
+            return loss, self._padding.flat(gradient.float() * self._shares[:, None])
+        given = scores.to("cpu", torch.float64).numpy()
+        written, hessian = np.empty((2, len(given)), np.float32)
+        loss = None
+        if isinstance(self._objective, QueryObjective):
+            loss = torch.tensor(self._objective.losses(given, written, hessian).sum(), dtype=torch.float32)
+        elif self._objective is not None:
+            self._objective.gradients(given, written, hessian)
+        return loss, torch.from_numpy(written).to(scores.device)
+
+
+class _Run:
+    """One way down from a random start: parameters, optimizer and sources of randomness."""
+
+    def __init__(
+        self, architecture: Architecture, course: Course, random: np.random.Generator, device: torch.device
+    ) -> None:
+        self._architecture, self._course, self.random, self.n_epochs = architecture, course, random, 0
+        self.parameters = torch.from_numpy(architecture.start(random)).to(device).requires_grad_()
+        self.generator = torch.Generator(device).manual_seed(int(random.integers(2**62)))
+        self._optimizer: torch.optim.Optimizer
+        if course.optimizer == "adam":
+            fused = device.type == "cuda"
+            self._optimizer = torch.optim.AdamW([self.parameters], weight_decay=course.l2, fused=fused)
+        else:
+            self._optimizer = torch.optim.SGD(
+                [self.parameters], momentum=course.momentum, weight_decay=course.l2
+            )
+
+    def begin_epoch(self) -> None:
+        """Set the learning rate."""
+        course = self._course
+        factor = SCHEDULES[course.schedule](self.n_epochs / course.n_epochs)
+        self._optimizer.param_groups[0]["lr"] = factor * course.learning_rate
+        self.n_epochs += 1
+
+    def scores(self, pieces: Sequence[Tensor]) -> list[Tensor]:
+        """The scores of pieces of a batch."""
+        course, device = self._course, self.parameters.device
+        # Threads share no generator: on a CPU each piece that units are dropped from has its own.
+        seeds = self.random.integers(2**62, size=len(pieces)) if course.dropout and len(pieces) > 1 else None
+        scores = list(pieces)
+
+        def forward(first: int, last: int) -> None:
+            for i in range(first, last):
+                own = self.generator if seeds is None else torch.Generator().manual_seed(int(seeds[i]))
+                x = pieces[i].to(device, non_blocking=True)
+                with torch.autocast(device.type, torch.bfloat16, enabled=course.mixed_precision):
+                    out = scores_of(self._architecture, self.parameters, x, course.dropout, own)
+                scores[i] = out.float()
+
+        over_chunks(forward, len(pieces))
+        return scores
+
+    def step(self, scores: Sequence[Tensor], gradient: Tensor) -> None:
+        """Carry the gradient of the scores back to the parameters, and step."""
+        gradients = list(gradient.split([len(piece) for piece in scores]))
+
+        def backward(first: int, last: int) -> None:
+            for i in range(first, last):
+                (gradients[i],) = torch.autograd.grad(scores[i], self.parameters, gradients[i])
+
+        over_chunks(backward, len(scores))
+        self.parameters.grad = sum(gradients[1:], start=gradients[0])
+        self._optimizer.step()
+
+
+class Trainer:
+    """Trains networks of one shape on one dataset.
+
+    Parameters
+    ----------
+    weights : one a query.
+    measure : of the training curve.
+    valid_measure : of the validation data, picks the epoch.
+    """
+
+    def __init__(
+        self,
+        architecture: Architecture,
+        train: Dataset,
+        valid: Dataset | None,
+        weights: Values,
+        teacher: Teacher,
+        *,
+        measure: Measure,
+        valid_measure: Measure,
+        batch_size: int,
+        device: torch.device,
+        seed: int,
+    ) -> None:
+        layout = lay_out(train.query_ptr, batch_size, np.random.default_rng(seed))
+        self._architecture, self._device = architecture, device
+        self._train, self._valid, self._rows = train, valid, layout.rows
+        self._measure, self._valid_measure = measure, valid_measure
+        self._scaling = Scaling.of(train.X)
+        self._X = _placed(self._scaling.scaled(train.X, layout.rows), device)
+        labels = train.y[layout.rows]
+        self._lessons = [
+            Lesson(batch, labels[batch.begin : batch.end], weights[batch.queries], teacher, device, seed + i)
+            for i, batch in enumerate(layout.batches)
+        ]
+        self._piece = len(labels)
+        if device.type == "cpu":
+            self._piece = max(512, int(_WORK_OF_PIECE / architecture.n_parameters))
+
+    def train(
+        self, course: Course, on_epoch: Callable[[int, dict[str, float]], None] | None = None
+    ) -> Trained:
+        """Train up to `n_epochs`; Ctrl-C ends the training with the best epoch so far."""
+        with _one_thread():
+            run = self._start(course, np.random.default_rng(course.seed))
+            trained = Trained(self._network(run))
+            best_train, gained = -math.inf, 0
+            try:
+                for epoch in range(1, course.n_epochs + 1):
+                    now = self._epoch(run, judged=course.restart_after is not None)
+                    network = self._network(run)
+                    if self._valid is not None:
+                        scores = network.score(self._valid.X)
+                        now["valid"] = _mean(self._valid, scores, self._valid_measure)
+                    for part, value in now.items():
+                        trained.evals.setdefault(part, []).append(value)
+                    if on_epoch is not None:
+                        on_epoch(epoch, now)
+                    if self._valid is None or now["valid"] > trained.best:
+                        trained.network, trained.best_epoch = network, epoch
+                        trained.best = now.get("valid", trained.best)
+                    elif course.early_stopping and epoch - trained.best_epoch >= course.early_stopping:
+                        break
+                    if now.get("train", math.inf) > best_train:
+                        best_train, gained = now.get("train", best_train), epoch
+                    elif course.restart_after and epoch - gained >= course.restart_after:
+                        run, best_train, gained = self._start(course, run.random), -math.inf, epoch
+            except KeyboardInterrupt:
+                if trained.best_epoch == 0:  # nothing was learnt that could be kept
+                    raise
+                trained.interrupted = True
+                warnings.warn(f"interrupted: keeping epoch {trained.best_epoch}", stacklevel=2)
+            return trained
+
+    def _start(self, course: Course, random: np.random.Generator) -> _Run:
+        return _Run(self._architecture, course, random, self._device)
+
+    def _network(self, run: _Run) -> Network:
+        parameters: Parameters = run.parameters.detach().cpu().numpy().copy()
+        if not np.isfinite(parameters).all():
+            raise InputError("the training ran away to infinite weights: lower the learning rate")
+        return Network(self._architecture, self._scaling, parameters)
+
+    def _epoch(self, run: _Run, judged: bool) -> dict[str, float]:
+        """Visit every batch once; returns the loss and the measure that batches had before their own step."""
+        run.begin_epoch()
+        seen = torch.empty(len(self._rows), device=self._device)
+        # Sums stay on the device: to read one would wait for it.
+        pushed, lost, has_loss = torch.zeros((), device=self._device), seen.new_zeros(()), False
+        for i in run.random.permutation(len(self._lessons)):
+            lesson = self._lessons[i]
+            pieces = self._X[lesson.begin : lesson.end].split(self._piece)
+            scores = run.scores(pieces)
+            met = torch.cat(scores).detach()
+            loss, gradient = lesson.gradient(met, run.generator)
+            run.step(scores, gradient)
+            seen[lesson.begin : lesson.end] = met
+            pushed += gradient.abs().sum()
+            if loss is not None:
+                lost, has_loss = lost + loss, True
+        if run.n_epochs == 1 and not pushed:
+            raise InputError(
+                "there is nothing to learn: no pair of documents of a query would change the objective "
+                "(all labels of each query are equal, or count alike)"
+            )
+        now = {"loss": float(lost) / len(self._lessons)} if has_loss else {}
+        if judged or self._valid is not None:
+            scores_met = np.empty(len(self._rows))
+            scores_met[self._rows] = seen.cpu().numpy()
+            now["train"] = _mean(self._train, scores_met, self._measure)
+        return now
+
+
+def _mean(data: Dataset, scores: Scores, measure: Measure) -> float:
+    return judge(Judged(data.y, scores, data.query_ptr, data.doc_ids), [measure])[0].mean
+
+
+def _placed(X: Features, device: torch.device) -> Tensor:
+    """The features on the device; where they would fill a GPU, on the host, ready to be sent."""
+    rows = torch.from_numpy(X)
+    if device.type == "cuda" and X.nbytes > _SHARE_OF_MEMORY * torch.cuda.mem_get_info(device)[0]:
+        return rows.pin_memory()
+    return rows.to(device)
+
+
+def device_named(name: str) -> torch.device:
+    """The device of a name; `auto` is the GPU if there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(f"device {name!r} cannot be used: {str(error).splitlines()[0]}") from None
+    return device
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """PyTorch on one thread: ours share out pieces, whose results do not depend on their number."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
