@@ -23,70 +23,65 @@ from pomona.objectives.query_objective import QueryObjective
 
 
 @kernel
-def _sum_without_each(terms, out):
-    """out[i] = Σ_{j ≠ i} terms[j], by adding alone: subtracting from the total would lose small ones."""
-    total = 0.0
-    for i in range(terms.size):
-        out[i] = total
-        total += terms[i]
-    total = 0.0
-    for i in range(terms.size - 1, -1, -1):
-        out[i] += total
-        total += terms[i]
-
-
-@kernel
-def _powers(scores, out):
-    """exp(score − best); returns (best, their sum)."""
-    best, total = scores.max(), 0.0
+def _powers(scores, left_out, out):
+    """exp(score − best) of all but one, whose is 0; returns (best, their sum)."""
+    best, total = -np.inf, 0.0
     for i in range(scores.size):
-        out[i] = np.exp(scores[i] - best)
+        if i != left_out:
+            best = max(best, scores[i])
+    for i in range(scores.size):
+        out[i] = np.exp(scores[i] - best) if i != left_out else 0.0
         total += out[i]
     return best, total
 
 
 @kernel
-def _match_first(s, e, best, total, target, gradient, hessian):
-    """k = 1: adds to the derivatives, returns the loss."""
+def _match(s, y, left_out, weight, e, target, gradient, hessian):
+    """Cross entropy of who comes first among all but one; adds to the derivatives, returns (loss, Σ e)."""
+    _, total = _powers(y, left_out, target)
+    for i in range(y.size):
+        target[i] /= total
+    best, total = _powers(s, left_out, e)
     loss = 0.0
     for i in range(s.size):
-        chance = e[i] / total
-        loss += target[i] * (np.log(total) - (s[i] - best))
-        gradient[i] += chance - target[i]
-        hessian[i] += chance * (1.0 - chance)
-    return loss
+        if i != left_out:
+            chance = e[i] / total
+            loss += target[i] * (np.log(total) - (s[i] - best))
+            gradient[i] += weight * (chance - target[i])
+            hessian[i] += weight * chance * (1.0 - chance)
+    return weight * loss, total
 
 
 @kernel
-def _match_second(s, e, best, target, gradient, hessian):
-    """What the second document adds, given the first: Σ_a P_y(a) · (cross entropy without a)."""
+def _match_second(s, y, e, target, total, gradient, hessian):
+    """What the second document adds, given the first: Σ_a P_y(a) · (cross entropy among all but a).
+
+    Where a is the best by score or by label, what is left of the sums may be too little to be told by
+    subtraction; for any other a the best is left, and all terms fold into three sums.
+    """
     n = s.size
-    worth, term = np.empty(n), np.empty(n)
-    others, other_targets, other_worth = np.empty(n), np.empty(n), np.empty(n)
+    best, wanted = np.argmax(s), np.argmax(y)
+    spare_e, spare_target = np.empty(n), np.empty(n)
+    loss, _ = _match(s, y, best, target[best], spare_e, spare_target, gradient, hessian)
+    if wanted != best:
+        loss += _match(s, y, wanted, target[wanted], spare_e, spare_target, gradient, hessian)[0]
+    worth = 0.0
     for i in range(n):
-        worth[i] = target[i] * (s[i] - best)
-    _sum_without_each(e, others)
-    _sum_without_each(target, other_targets)
-    _sum_without_each(worth, other_worth)
-    loss = 0.0
+        worth += target[i] * (s[i] - s[best])
+    once, twice, by_label = 0.0, 0.0, 0.0
     for a in range(n):
-        if other_targets[a] > 0 and others[a] > 0:
-            loss += target[a] * (np.log(others[a]) - other_worth[a] / other_targets[a])
-            term[a] = target[a] / others[a]
-        else:  # the rest of the query is beyond the reach of double precision
-            term[a] = 0.0
-    _sum_without_each(term, worth)
+        if a != best and a != wanted:
+            left, left_target = total - e[a], 1.0 - target[a]
+            loss += target[a] * (np.log(left) - (worth - target[a] * (s[a] - s[best])) / left_target)
+            once += target[a] / left
+            twice += target[a] / left**2
+            by_label += target[a] / left_target
     for i in range(n):
-        gradient[i] += e[i] * worth[i]
-        hessian[i] += e[i] * worth[i]
-        term[i] = term[i] / others[i] if others[i] > 0 else 0.0
-    _sum_without_each(term, worth)
-    for i in range(n):
-        hessian[i] -= e[i] * e[i] * worth[i]
-        term[i] = target[i] / other_targets[i] if other_targets[i] > 0 else 0.0
-    _sum_without_each(term, worth)
-    for i in range(n):
-        gradient[i] -= target[i] * worth[i]
+        own = target[i] if i != best and i != wanted else 0.0
+        left = total - e[i] if own > 0 else 1.0
+        drawn = e[i] * (once - own / left)
+        gradient[i] += drawn - target[i] * (by_label - (own / (1.0 - target[i]) if own > 0 else 0.0))
+        hessian[i] += drawn - e[i] ** 2 * (twice - own / left**2)
     return loss
 
 
@@ -95,14 +90,11 @@ def _match_top(first, last, scores, query_ptr, weights, labels, k, out_gradient,
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         n = end - begin
-        s = scores[begin:end]
+        s, y = scores[begin:end], labels[begin:end]
         e, target, gradient, hessian = np.empty(n), np.empty(n), np.zeros(n), np.zeros(n)
-        _, total = _powers(labels[begin:end], target)
-        target /= total
-        best, total = _powers(s, e)
-        loss = _match_first(s, e, best, total, target, gradient, hessian)
+        loss, total = _match(s, y, -1, 1.0, e, target, gradient, hessian)
         if k == 2 and n > 1:
-            loss += _match_second(s, e, best, target, gradient, hessian)
+            loss += _match_second(s, y, e, target, total, gradient, hessian)
         out_loss[q] = weights[q] * loss
         for i in range(n):
             out_gradient[begin + i] = weights[q] * gradient[i]

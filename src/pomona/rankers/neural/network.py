@@ -74,11 +74,11 @@ def _activate(h, activation):
 
 
 @kernel
-def _score_rows(first, last, X, mean, inverse, parameters, sizes, activation, layer_norm, out):
+def _score_rows(first, last, X, mean, inverse, log, parameters, sizes, activation, layer_norm, out):
     """sizes (n_layers + 1,) : features, widths of the hidden layers, 1."""
     now, after = np.empty(sizes.max(), np.float32), np.empty(sizes.max(), np.float32)
     for row in range(first, last):
-        scale_row(X[row], mean, inverse, now)
+        scale_row(X[row], mean, inverse, log, now)
         at = 0
         for layer in range(sizes.size - 2):
             n_in, n_out = sizes[layer], sizes[layer + 1]
@@ -180,6 +180,7 @@ class Network:
             read_only(X),
             read_only(self.scaling.mean),
             read_only(self.scaling.inverse),
+            self.scaling.log,
             read_only(self.parameters),
             np.array(shape.sizes),
             ACTIVATIONS.index(shape.activation),

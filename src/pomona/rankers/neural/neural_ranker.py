@@ -40,6 +40,8 @@ class NeuralRanker(Ranker):
     measure : what `score` reports, and what is trained towards where the method has a choice; any measure,
         any convention.
     valid_measure : judges the validation queries, and so picks the epoch; None for `measure`.
+    log_features : take the logarithm of the features before they are put on a common scale, which counts and
+        other quantities of a long tail need.
     hidden : widths of up to three hidden layers, e.g. (256, 128); one number for one layer, 0 for none.
     activation : of the hidden units: `relu`, `tanh` or `logistic`. The output is linear.
     dropout : the share of hidden units that is left out, at random, in each step of the training.
@@ -63,9 +65,10 @@ class NeuralRanker(Ranker):
 
     measure: str | Measure = "ndcg@10"
     valid_measure: str | Measure | None = None
+    log_features: bool = True
     hidden: int | tuple[int, ...] = (64, 32)
     activation: str = "relu"
-    dropout: float = 0.0
+    dropout: float = 0.3
     layer_norm: bool = False
     optimizer: str = "adam"
     learning_rate: float | tuple[float, ...] = 0.003
@@ -115,6 +118,7 @@ class NeuralRanker(Ranker):
             measure=self._measure,
             valid_measure=self._measure if self.valid_measure is None else parse_measure(self.valid_measure),
             batch_size=self.batch_size,
+            log_features=self.log_features,
             device=device_named(self.device),
             seed=self.seed,
         )
@@ -181,6 +185,7 @@ class NeuralRanker(Ranker):
         network = self.model_
         facts = {
             "network": dataclasses.asdict(network.architecture),
+            "log_features": network.scaling.log,
             "best_epoch": self.best_epoch_,
             "learning_rate": self.learning_rate_,
             "evals": self.evals_,
@@ -195,7 +200,7 @@ class NeuralRanker(Ranker):
     def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         shape = facts["network"]
         architecture = Architecture(**{**shape, "hidden": tuple(shape["hidden"])})
-        scaling = Scaling(arrays["mean"], arrays["inverse"])
+        scaling = Scaling(arrays["mean"], arrays["inverse"], bool(facts["log_features"]))
         if (
             architecture.n_features != self.n_features_in_
             or scaling.mean.shape != (self.n_features_in_,)

@@ -203,6 +203,7 @@ class Trainer:
         measure: Measure,
         valid_measure: Measure,
         batch_size: int,
+        log_features: bool,
         device: torch.device,
         seed: int,
     ) -> None:
@@ -210,7 +211,7 @@ class Trainer:
         self._architecture, self._device = architecture, device
         self._train, self._valid, self._rows = train, valid, layout.rows
         self._measure, self._valid_measure = measure, valid_measure
-        self._scaling = Scaling.of(train.X)
+        self._scaling = Scaling.of(train.X, log=log_features)
         self._X = _placed(self._scaling.scaled(train.X, layout.rows), device)
         labels = train.y[layout.rows]
         self._lessons = [

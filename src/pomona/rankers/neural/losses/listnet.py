@@ -23,37 +23,46 @@ class ListNetLoss:
         s = scores.double()
         if self._k > 2:
             return self._sampled(s, generator)
-        logs = s.masked_fill(~self._padding.mask, -torch.inf).log_softmax(1)
-        losses = -(self._target * logs.masked_fill(~self._padding.mask, 0.0)).sum(1)
-        gradient = logs.exp() - self._target
+        losses, gradient = self._match(s, self._padding.mask)
         if self._k == 2:
-            more, push = self._second(logs)
+            more, push = self._second(s)
             losses, gradient = losses + more, gradient + push
         return losses, gradient
 
-    def _second(self, logs: Tensor) -> tuple[Tensor, Tensor]:
-        """What the second document adds, given the first."""
-        target, e = self._target, logs.exp()
-        others, other_targets = _sum_without_each(e), _sum_without_each(target)
-        worth = _sum_without_each(target * logs.masked_fill(~self._padding.mask, 0.0))
-        possible = self._padding.mask & (others > 0) & (other_targets > 0)
-        entropy = torch.log(others) - worth / other_targets
-        losses = torch.where(possible, target * entropy, 0.0).sum(1)
-        by_score = _sum_without_each(torch.where(possible, target / others, 0.0))
-        by_label = _sum_without_each(torch.where(possible, target / other_targets, 0.0))
-        return losses, e * by_score - target * by_label
+    def _match(self, s: Tensor, among: Tensor) -> tuple[Tensor, Tensor]:
+        """Cross entropy of who comes first among some documents; nothing where there is none."""
+        among = among | ~among.any(1, keepdim=True)
+        target = self._labels.masked_fill(~among, -torch.inf).softmax(1)
+        logs = s.masked_fill(~among, -torch.inf).log_softmax(1)
+        return -(target * logs.masked_fill(~among, 0.0)).sum(1), logs.exp() - target
+
+    def _second(self, s: Tensor) -> tuple[Tensor, Tensor]:
+        """What the second document adds, given the first; `objectives.listnet._match_second` explains."""
+        mask = self._padding.mask
+        s = s.masked_fill(~mask, -torch.inf)
+        best = s.argmax(1, keepdim=True)
+        wanted = self._labels.masked_fill(~mask, -torch.inf).argmax(1, keepdim=True)
+        place = torch.arange(s.shape[1], device=s.device)
+        losses, gradient = torch.zeros_like(s[:, 0]), torch.zeros_like(s)
+        for a, counts in ((best, self._padding.lengths > 1), (wanted, wanted != best)):
+            weight = self._target.gather(1, a) * counts
+            more, push = self._match(s, mask & (place != a))
+            losses, gradient = losses + weight[:, 0] * more, gradient + weight * push
+        away = s - s.gather(1, best)
+        e, target = away.exp(), self._target
+        worth = target * away.masked_fill(~mask, 0.0)
+        own = target.masked_fill((place == best) | (place == wanted), 0.0)
+        left, left_target = e.sum(1, keepdim=True) - e, (1.0 - target).where(own > 0, 1.0)
+        left = left.where(own > 0, 1.0)
+        losses = losses + (own * (left.log() - (worth.sum(1, keepdim=True) - worth) / left_target)).sum(1)
+        by_score, by_label = own / left, own / left_target
+        drawn = e * (by_score.sum(1, keepdim=True) - by_score)
+        return losses, gradient + drawn - target * (by_label.sum(1, keepdim=True) - by_label)
 
     def _sampled(self, s: Tensor, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
         losses, gradient = torch.zeros_like(s[:, 0]), torch.zeros_like(s)
         for _ in range(self._n_samples):
-            noise = torch.empty_like(s).exponential_(generator=generator)
+            noise = torch.empty_like(s).exponential_(generator=generator)  # −log of it is Gumbel's
             more, push = follow_order(self._padding, s, self._labels - noise.log(), self._k)
             losses, gradient = losses + more, gradient + push
         return losses / self._n_samples, gradient / self._n_samples
-
-
-def _sum_without_each(terms: Tensor) -> Tensor:
-    """Σ_{j ≠ i} terms[j], by adding alone: subtracting from the total would lose small ones."""
-    before = torch.nn.functional.pad(terms.cumsum(1)[:, :-1], (1, 0))
-    after = torch.nn.functional.pad(terms.flip(1).cumsum(1).flip(1)[:, 1:], (0, 1))
-    return before + after
