@@ -69,9 +69,9 @@ def lay_out(query_ptr: Offsets, batch_size: int, random: np.random.Generator) ->
     batches, rows = [], []
     first = begin = 0
     while first < len(order):
-        last = min(first + batch_size, len(order))
-        while last > first + 1 and (last - first) * int(lengths[order[first:last]].max()) ** 2 > MOST_PAIRS:
-            last = first + max((last - first) // 2, 1)
+        some = lengths[order[first : first + batch_size]]
+        n_pairs = np.arange(1, len(some) + 1) * np.maximum.accumulate(some) ** 2
+        last = first + max(1, int((n_pairs <= MOST_PAIRS).sum()))
         queries = order[first:last]
         offsets = np.concatenate(([0], np.cumsum(lengths[queries]))).astype(np.int64)
         rows += [query_ptr[query] + random.permutation(lengths[query]) for query in queries]

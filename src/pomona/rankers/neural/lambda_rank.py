@@ -47,7 +47,7 @@ class LambdaRank(NeuralRanker):
 
     sigma: float = 1.0
     truncation: int | None = 30
-    normalize: bool = False
+    normalize: bool = True
 
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """Lambda gradients of the measure."""

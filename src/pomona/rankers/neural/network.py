@@ -1,9 +1,10 @@
 """A small feed-forward network as plain arrays, and its scores without PyTorch.
 
-    h_0 = scaled features,   h_l = φ(norm(h_{l−1} W_l + b_l)),   score = h W + b
+    h_0 = scaled features,   h_l = φ(norm(h_{l−1} W_l + b_l)),   score = h · w
 
 with none to three hidden layers; `norm` is layer normalization (Ba et al. 2016), if wanted. All parameters
-lie in one vector, layer after layer: W row by row, b, then gain and shift of the normalization.
+lie in one vector, layer after layer: W row by row, b, then gain and shift of the normalization; last w. The
+score has no b: it would change no ranking, and rounding errors alone would move it.
 
 A row's score is computed by the same operations wherever the row stands, so that scores follow their
 documents bit by bit. PyTorch's own scores differ in the sixth digit, as it adds in another order.
@@ -75,12 +76,12 @@ def _activate(h, activation):
 
 @kernel
 def _score_rows(first, last, X, mean, inverse, log, parameters, sizes, activation, layer_norm, out):
-    """sizes (n_layers + 1,) : features, widths of the hidden layers, 1."""
+    """sizes (n_layers + 1,) : features, widths of the hidden layers."""
     now, after = np.empty(sizes.max(), np.float32), np.empty(sizes.max(), np.float32)
     for row in range(first, last):
         scale_row(X[row], mean, inverse, log, now)
         at = 0
-        for layer in range(sizes.size - 2):
+        for layer in range(sizes.size - 1):
             n_in, n_out = sizes[layer], sizes[layer + 1]
             weight, at = parameters[at : at + n_in * n_out], at + n_in * n_out
             bias, at = parameters[at : at + n_out], at + n_out
@@ -92,8 +93,8 @@ def _score_rows(first, last, X, mean, inverse, log, parameters, sizes, activatio
                 at += 2 * n_out
             _activate(after[:n_out], activation)
             now, after = after, now
-        n_in = sizes[sizes.size - 2]
-        total = np.float64(parameters[at + n_in])
+        n_in = sizes[sizes.size - 1]
+        total = 0.0
         for i in range(n_in):
             total += np.float64(now[i]) * np.float64(parameters[at + i])
         out[row] = total
@@ -127,22 +128,22 @@ class Architecture:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Features, widths of the hidden layers, 1."""
-        return (self.n_features, *self.hidden, 1)
+        """Features, widths of the hidden layers."""
+        return (self.n_features, *self.hidden)
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
         """The shapes of all parameters, in the order in which they lie.
 
         >>> Architecture(3, (2,)).shapes
-        [(3, 2), (2,), (2, 1), (1,)]
+        [(3, 2), (2,), (2,)]
         """
         shapes: list[tuple[int, ...]] = []
-        for layer, (n_in, n_out) in enumerate(itertools.pairwise(self.sizes)):
+        for n_in, n_out in itertools.pairwise(self.sizes):
             shapes += [(n_in, n_out), (n_out,)]
-            if self.layer_norm and layer < len(self.hidden):
+            if self.layer_norm:
                 shapes += [(n_out,), (n_out,)]
-        return shapes
+        return [*shapes, self.sizes[-1:]]
 
     @property
     def n_parameters(self) -> int:
@@ -153,13 +154,12 @@ class Architecture:
         """Random weights that keep the size of what passes through (He et al. 2015); biases 0, gains 1."""
         gain = 2.0 if self.activation == "relu" else 1.0
         parts = []
-        for layer, (n_in, n_out) in enumerate(itertools.pairwise(self.sizes)):
-            is_output = layer == len(self.hidden)
-            deviation = math.sqrt((1.0 if is_output else gain) / n_in)
-            parts += [deviation * random.standard_normal(n_in * n_out), np.zeros(n_out)]
-            if self.layer_norm and not is_output:
+        for n_in, n_out in itertools.pairwise(self.sizes):
+            parts += [random.normal(0.0, math.sqrt(gain / n_in), n_in * n_out), np.zeros(n_out)]
+            if self.layer_norm:
                 parts += [np.ones(n_out), np.zeros(n_out)]
-        return np.concatenate(parts).astype(np.float32)
+        last = self.sizes[-1]
+        return np.concatenate([*parts, random.normal(0.0, math.sqrt(1 / last), last)]).astype(np.float32)
 
 
 @dataclass(frozen=True)

@@ -89,9 +89,7 @@ class Scaling:
         deviation = np.sqrt(_sums(X, mean, log)[:, 2].sum(axis=0) / count)
         return cls(mean, np.divide(1.0, deviation, out=np.zeros(len(mean)), where=varies), log)
 
-    def scaled(self, X: Features, rows: Offsets) -> Features:
-        """These rows of X, on the common scale."""
-        out = np.empty((len(rows), X.shape[1]), np.float32)
+    def scale(self, X: Features, rows: Offsets, out: Features) -> None:
+        """Write these rows of X to `out`, on the common scale."""
         own = self.mean, self.inverse, self.log
         over_chunks(_scale_rows, len(rows), read_only(X), rows, *own, out, smallest=_PIECE)
-        return out

@@ -37,6 +37,5 @@ def scores_of(
         x = activate(x)
         if dropout > 0:
             kept = torch.empty_like(x).bernoulli_(1.0 - dropout, generator=generator)
-            x = x * kept / (1.0 - dropout)
-    weight, bias = parts
-    return torch.addmm(bias, x, weight).squeeze(1)
+            x = x * kept.div_(1.0 - dropout)
+    return torch.mv(x, next(parts))

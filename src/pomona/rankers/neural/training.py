@@ -7,8 +7,9 @@ objective all the same where there is no such loss.
 
 The documents of a batch pass through the network unpadded, on a CPU in pieces of a fixed size that threads
 share. PyTorch itself runs on one thread meanwhile, and the gradients of pieces are added in order: so a seed
-gives the same bits for any number of threads. Randomness comes from generators of our own; PyTorch's global
-seed and thread count are left as they were.
+gives the same bits for any number of threads. All arrays lie in memory that PyTorch allocated, since products
+of matrices depend, in the last bit, on how these are aligned. Randomness comes from generators of our own;
+PyTorch's global seed and thread count are left as they were.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import torch
 from torch import Tensor
 
 from pomona._jit import over_chunks
-from pomona._types import Features, Labels, Offsets, Scores, Values
+from pomona._types import Labels, Offsets, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
@@ -123,7 +124,7 @@ class Lesson:
             loss = torch.tensor(self._objective.losses(given, written, hessian).sum(), dtype=torch.float32)
         elif self._objective is not None:
             self._objective.gradients(given, written, hessian)
-        return loss, torch.from_numpy(written).to(scores.device)
+        return loss, torch.tensor(written, device=scores.device)
 
 
 class _Run:
@@ -133,7 +134,7 @@ class _Run:
         self, architecture: Architecture, course: Course, random: np.random.Generator, device: torch.device
     ) -> None:
         self._architecture, self._course, self.random, self.n_epochs = architecture, course, random, 0
-        self.parameters = torch.from_numpy(architecture.start(random)).to(device).requires_grad_()
+        self.parameters = torch.tensor(architecture.start(random), device=device, requires_grad=True)
         self.generator = torch.Generator(device).manual_seed(int(random.integers(2**62)))
         self._optimizer: torch.optim.Optimizer
         if course.optimizer == "adam":
@@ -212,7 +213,7 @@ class Trainer:
         self._train, self._valid, self._rows = train, valid, layout.rows
         self._measure, self._valid_measure = measure, valid_measure
         self._scaling = Scaling.of(train.X, log=log_features)
-        self._X = _placed(self._scaling.scaled(train.X, layout.rows), device)
+        self._X = self._scaled(layout.rows)
         labels = train.y[layout.rows]
         self._lessons = [
             Lesson(batch, labels[batch.begin : batch.end], weights[batch.queries], teacher, device, seed + i)
@@ -257,6 +258,15 @@ class Trainer:
                 warnings.warn(f"interrupted: keeping epoch {trained.best_epoch}", stacklevel=2)
             return trained
 
+    def _scaled(self, rows: Offsets) -> Tensor:
+        """The features on the device; where they would fill a GPU, on the host, ready to be sent."""
+        X = torch.empty((len(rows), self._train.n_features))
+        self._scaling.scale(self._train.X, rows, X.numpy())
+        is_gpu = self._device.type == "cuda"
+        if is_gpu and X.nbytes > _SHARE_OF_MEMORY * torch.cuda.mem_get_info(self._device)[0]:
+            return X.pin_memory()
+        return X.to(self._device)
+
     def _start(self, course: Course, random: np.random.Generator) -> _Run:
         return _Run(self._architecture, course, random, self._device)
 
@@ -298,14 +308,6 @@ class Trainer:
 
 def _mean(data: Dataset, scores: Scores, measure: Measure) -> float:
     return judge(Judged(data.y, scores, data.query_ptr, data.doc_ids), [measure])[0].mean
-
-
-def _placed(X: Features, device: torch.device) -> Tensor:
-    """The features on the device; where they would fill a GPU, on the host, ready to be sent."""
-    rows = torch.from_numpy(X)
-    if device.type == "cuda" and X.nbytes > _SHARE_OF_MEMORY * torch.cuda.mem_get_info(device)[0]:
-        return rows.pin_memory()
-    return rows.to(device)
 
 
 def device_named(name: str) -> torch.device:

@@ -36,7 +36,7 @@ class LambdaLoss:
         s, order = scores.masked_fill(~mask, -torch.inf).sort(dim=1, descending=True, stable=True)
         lowest = s.gather(1, self._padding.lengths - 1)
         s = torch.maximum(s, lowest)
-        value = self._value.gather(1, order)
+        value = self._value.gather(1, order).to(s.dtype)
         distance = s[:, :top, None] - s[:, None, :]
         pushes = self._deltas(value)
         pushes *= torch.sigmoid(self._sigma * torch.where(pushes > 0, distance, -distance))

@@ -39,8 +39,8 @@ class ListNetLoss:
     def _second(self, s: Tensor) -> tuple[Tensor, Tensor]:
         """What the second document adds, given the first; `objectives.listnet._match_second` explains."""
         mask = self._padding.mask
-        s = s.masked_fill(~mask, -torch.inf)
-        best = s.argmax(1, keepdim=True)
+        known = s.masked_fill(~mask, -torch.inf)
+        best = known.argmax(1, keepdim=True)
         wanted = self._labels.masked_fill(~mask, -torch.inf).argmax(1, keepdim=True)
         place = torch.arange(s.shape[1], device=s.device)
         losses, gradient = torch.zeros_like(s[:, 0]), torch.zeros_like(s)
@@ -48,7 +48,7 @@ class ListNetLoss:
             weight = self._target.gather(1, a) * counts
             more, push = self._match(s, mask & (place != a))
             losses, gradient = losses + weight[:, 0] * more, gradient + weight * push
-        away = s - s.gather(1, best)
+        away = known - known.gather(1, best)
         e, target = away.exp(), self._target
         worth = target * away.masked_fill(~mask, 0.0)
         own = target.masked_fill((place == best) | (place == wanted), 0.0)

@@ -19,5 +19,5 @@ def follow_order(padding: Padding, scores: Tensor, keys: Tensor, k: int) -> tupl
     log_sums = s.flip(1).logcumsumexp(1).flip(1)
     losses = (log_sums - s).where(counts, 0.0).sum(1)
     inverse = (-log_sums).where(counts, _LEAST).logcumsumexp(1)
-    gradient = torch.exp((s + inverse).clamp(max=0.0)) - counts.double()
+    gradient = torch.exp(s + inverse) - counts.double()
     return losses, torch.empty_like(gradient).scatter_(1, order, gradient)

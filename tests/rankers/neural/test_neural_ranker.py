@@ -1,0 +1,132 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import pomona as pm
+from pomona.errors import InputError, PomonaError
+from pomona.rankers.base import load_model
+from pomona.rankers.neural.lambda_rank import LambdaRank
+from pomona.rankers.neural.list_net import ListNet
+from pomona.rankers.neural.rank_net import RankNet
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return [pm.simulate(n, docs_per_query=12, n_features=8, seed=n) for n in (50, 30)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"n_epochs": 0}, "n_epochs must be at least 1"),
+        ({"batch_size": 0}, "batch_size must be at least 1"),
+        ({"restart_after": 0}, "restart_after must be at least 1"),
+        ({"dropout": 1.0}, r"dropout must lie in \[0, 1\)"),
+        ({"l2": -1.0}, "l2 must not be below 0"),
+        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
+        ({"learning_rate": ()}, "learning_rate must be above 0"),
+        ({"hidden": (1, 2, 3, 4)}, "hidden must name the widths"),
+        ({"activation": "rellu"}, "did you mean 'relu'"),
+        ({"optimizer": "adma"}, "did you mean 'adam'"),
+        ({"schedule": "cosin"}, "did you mean 'cosine'"),
+        ({"device": "gpu"}, "device 'gpu' cannot be used"),
+        ({"valid_measure": "ndgc"}, "did you mean 'ndcg'"),
+    ],
+)
+def test_refusals(wrong, why, parts):
+    with pytest.raises(PomonaError, match=why):
+        RankNet(**wrong).fit(parts[0], valid=parts[1])
+
+
+def test_several_learning_rates(parts):
+    train, valid = parts
+    rates = (1e-6, 0.01)
+    best = RankNet(n_epochs=8, learning_rate=rates, device="cpu").fit(train, valid=valid)
+    alone = RankNet(n_epochs=8, learning_rate=0.01, device="cpu").fit(train, valid=valid)
+    assert best.learning_rate_ == 0.01
+    assert (best.predict(valid) == alone.predict(valid)).all()
+    with pytest.raises(InputError, match="only be told apart on validation data"):
+        RankNet(learning_rate=rates).fit(train)
+
+
+@pytest.mark.parametrize(("hidden", "sizes"), [(0, ()), ((), ()), (7, (7,)), ((5, 4), (5, 4))])
+def test_hidden_layers(hidden, sizes, parts, tmp_path):
+    ranker = ListNet(n_epochs=2, hidden=hidden, layer_norm=True, activation="tanh").fit(parts[0])
+    assert ranker.model_.architecture.hidden == sizes
+    ranker.save(tmp_path / "m.pomona")
+    loaded = load_model(tmp_path / "m.pomona")
+    assert loaded.model_.architecture == ranker.model_.architecture
+    assert (loaded.predict(parts[1]) == ranker.predict(parts[1])).all()
+
+
+def test_the_file_keeps_how_it_came_about(parts, tmp_path):
+    ranker = ListNet(n_epochs=4, log_features=False).fit(parts[0], valid=parts[1])
+    ranker.save(tmp_path / "m.pomona")
+    loaded = load_model(tmp_path / "m.pomona")
+    assert loaded.evals_ == ranker.evals_
+    assert (loaded.best_epoch_, loaded.learning_rate_) == (ranker.best_epoch_, ranker.learning_rate_)
+    assert not loaded.model_.scaling.log
+
+
+def test_a_file_whose_parts_do_not_fit_is_refused(parts, tmp_path):
+    ranker = ListNet(n_epochs=1).fit(parts[0])
+    ranker.n_features_in_ = 7
+    ranker.save(tmp_path / "m.pomona")
+    with pytest.raises(InputError, match="the parameters do not fit the network"):
+        load_model(tmp_path / "m.pomona")
+
+
+def test_undefined_values_count_as_the_mean(parts):
+    ranker = ListNet(n_epochs=2).fit(parts[0])
+    row = parts[1].X[:1].copy()
+    row[0, 3] = np.nan
+    mean = ranker.model_.scaling.mean[3]
+    filled = row.copy()
+    filled[0, 3] = np.expm1(mean)
+    assert ranker.predict(row) == pytest.approx(ranker.predict(filled), rel=1e-5)
+
+
+def test_progress(parts, capsys):
+    ranker = RankNet(n_epochs=2, verbose=True, learning_rate=(0.001, 0.01)).fit(parts[0], valid=parts[1])
+    shown = capsys.readouterr().out
+    assert "RankNet" in shown
+    assert "rate 0.01 (2 of 2), 2 epochs, loss" in " ".join(shown.split())
+    assert f"valid {ranker.evals_['valid'][-1]:.4f}"
+
+
+def test_weights_of_queries(parts):
+    train, valid = parts
+    once = LambdaRank(n_epochs=3, dropout=0.0, device="cpu").fit(train).predict(valid)
+    ones = LambdaRank(n_epochs=3, dropout=0.0, device="cpu").fit(train, sample_weight=np.ones(train.n_docs))
+    assert (ones.predict(valid) == once).all()
+
+
+def test_scoring_needs_no_pytorch(parts, tmp_path):
+    """Listing, loading and scoring import no torch, and fitting without it says what to install."""
+    ranker = ListNet(n_epochs=2).fit(parts[0])
+    ranker.save(tmp_path / "m.pomona")
+    np.save(tmp_path / "X.npy", parts[1].X)
+    np.save(tmp_path / "scores.npy", ranker.predict(parts[1]))
+    code = """
+import sys
+import numpy as np
+import pomona as pm
+from pomona._registry import entries
+assert "listnet" in entries("rankers")
+model = pm.load_model("m.pomona")
+X = np.load("X.npy")
+assert (model.predict(X) == np.load("scores.npy")).all()
+assert not any(name.partition(".")[0] == "torch" for name in sys.modules)
+sys.modules["torch"] = None
+try:
+    pm.ListNet().fit(X, np.arange(len(X)) % 2, qid=np.zeros(len(X), int))
+except pm.PomonaError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout == "torch is not installed: pip install 'pomona[neural]'\n"

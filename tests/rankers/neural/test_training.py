@@ -1,0 +1,173 @@
+import numpy as np
+import pytest
+import torch
+
+import pomona as pm
+from pomona._jit import threads
+from pomona.errors import InputError
+from pomona.rankers.neural import training
+from pomona.rankers.neural.lambda_rank import LambdaRank
+from pomona.rankers.neural.list_mle import ListMLE
+from pomona.rankers.neural.list_net import ListNet
+from pomona.rankers.neural.rank_net import RankNet
+from pomona.rankers.neural.soft_rank import SoftRank
+from pomona.rankers.neural.training import Lesson, device_named
+
+RANKERS = [RankNet, LambdaRank, ListNet, ListMLE, SoftRank]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pm.simulate(60, docs_per_query=15, n_features=10, seed=1)
+
+
+@pytest.fixture(scope="module")
+def fresh():
+    return pm.simulate(40, docs_per_query=15, n_features=10, seed=2)
+
+
+def test_pieces_and_threads_change_nothing(data, monkeypatch):
+    monkeypatch.setattr(training, "_WORK_OF_PIECE", 0)
+    big = pm.simulate(40, docs_per_query=100, n_features=10, seed=1)  # batches of more than two pieces
+    found = []
+    for count in (1, 2, 3):
+        with threads(count):
+            found.append(ListNet(n_epochs=3, dropout=0.2, device="cpu").fit(big).predict(data))
+    assert (found[0] == found[1]).all()
+    assert (found[0] == found[2]).all()
+
+
+def test_pytorch_is_left_as_it_was(data):
+    before, state = torch.get_num_threads(), torch.get_rng_state()
+    torch.set_num_threads(2)
+    try:
+        RankNet(n_epochs=2, device="cpu").fit(data)
+        assert torch.get_num_threads() == 2
+        assert (torch.get_rng_state() == state).all()
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_what_pytorch_was_doing_does_not_matter(data):
+    first = ListMLE(n_epochs=3, device="cpu").fit(data).predict(data)
+    torch.manual_seed(77)
+    assert (ListMLE(n_epochs=3, device="cpu").fit(data).predict(data) == first).all()
+
+
+@pytest.mark.parametrize("cls", RANKERS)
+def test_the_path_of_a_gpu_learns_the_same(cls, data, fresh, monkeypatch):
+    """Losses on padded batches, here on a CPU: close to the objectives, batch by batch and in the end."""
+    options = {"n_epochs": 4, "dropout": 0.0, "device": "cpu", "seed": 3}
+    expected = cls(**options).fit(data)
+
+    class OnDevice(Lesson):
+        def __init__(self, batch, labels, weights, teacher, device, seed):
+            super().__init__(batch, labels, weights, teacher, device, seed)
+            self._padding = training.Padding(batch.query_ptr, device)
+            self._loss = teacher.loss(labels, batch.query_ptr, self._padding)
+            self._shares = torch.as_tensor(weights / len(weights), dtype=torch.float32)
+
+    monkeypatch.setattr(training, "Lesson", OnDevice)
+    found = cls(**options).fit(data)
+    if cls is ListMLE:  # orders of equal labels are other ones
+        assert np.corrcoef(found.predict(fresh), expected.predict(fresh))[0, 1] > 0.97
+    else:
+        assert found.predict(fresh) == pytest.approx(expected.predict(fresh), abs=2e-3)
+        assert found.evals_.get("loss", []) == pytest.approx(expected.evals_.get("loss", []), rel=1e-3)
+
+
+def test_the_best_epoch_is_kept(data, fresh):
+    ranker = RankNet(n_epochs=15, early_stopping=None, learning_rate=0.03, device="cpu").fit(
+        data, valid=fresh
+    )
+    curve = ranker.evals_["valid"]
+    assert len(curve) == len(ranker.evals_["train"]) == len(ranker.evals_["loss"]) == 15
+    assert ranker.best_epoch_ == int(np.argmax(curve)) + 1
+    assert ranker.score(fresh) == max(curve)
+    assert ranker.evals_["loss"][-1] < ranker.evals_["loss"][0]
+    assert ranker.evals_["train"][-1] > ranker.evals_["train"][0]
+
+
+def test_early_stopping(data, fresh):
+    ranker = RankNet(n_epochs=500, early_stopping=3, learning_rate=0.03, device="cpu").fit(data, valid=fresh)
+    assert len(ranker.evals_["valid"]) == ranker.best_epoch_ + 3 < 500
+
+
+def test_valid_measure_picks_the_epoch(data, fresh):
+    ranker = LambdaRank(
+        measure="ap", valid_measure="letor4:p@3", n_epochs=8, early_stopping=None, device="cpu"
+    )
+    ranker.fit(data, valid=fresh)
+    value = pm.evaluate(fresh, ranker.predict(fresh), "letor4:p@3")["letor4:p@3"]
+    assert value == pytest.approx(max(ranker.evals_["valid"]))
+    assert ranker.score(fresh) == pm.evaluate(fresh, ranker.predict(fresh), "ap")["ap"]
+
+
+def test_restarts(data, fresh):
+    slow = {"n_epochs": 12, "learning_rate": 1e-9, "early_stopping": None, "dropout": 0.0, "device": "cpu"}
+    still = LambdaRank(**slow).fit(data, valid=fresh).evals_["train"]
+    assert max(still) - min(still) < 0.02  # nothing is learnt, so only a new start brings other values
+    restarted = LambdaRank(**slow, restart_after=3).fit(data, valid=fresh).evals_["train"]
+    assert len(restarted) == 12
+    assert max(restarted) - min(restarted) > 0.02
+    without = RankNet(n_epochs=3, restart_after=1, device="cpu").fit(data)
+    assert len(without.evals_["train"]) == 3
+
+
+@pytest.mark.parametrize("schedule", ["linear", "cosine"])
+def test_schedules_fall_to_0(schedule):
+    factor = training.SCHEDULES[schedule]
+    assert factor(0.0) == 1
+    assert factor(0.5) == pytest.approx(0.5)
+    assert factor(1.0) == pytest.approx(0)
+
+
+def test_ways_to_train(data, fresh):
+    plain = ListNet(n_epochs=6, device="cpu").fit(data)
+    for other in (
+        {"optimizer": "sgd", "learning_rate": 0.1},
+        {"optimizer": "sgd", "learning_rate": 0.1, "momentum": 0.0, "l2": 0.01},
+        {"schedule": "cosine"},
+        {"l2": 5.0},
+        {"layer_norm": True},
+        {"batch_size": 4},
+        {"log_features": False},
+    ):
+        ranker = ListNet(n_epochs=6, device="cpu", **other).fit(data)
+        assert ranker.score(fresh) > 0.45
+        assert (ranker.predict(fresh) != plain.predict(fresh)).all()
+
+
+def test_a_training_that_runs_away(data):
+    with pytest.raises(InputError, match="ran away to infinite weights: lower the learning rate"):
+        ListNet(n_epochs=30, optimizer="sgd", learning_rate=1e30, device="cpu").fit(data)
+
+
+def test_nothing_to_learn():
+    with pytest.raises(InputError, match="there is nothing to learn"):
+        RankNet(n_epochs=2, device="cpu").fit(np.eye(4), [1, 1, 0, 0], qid=[1, 1, 2, 2])
+
+
+def test_devices():
+    assert device_named("cpu").type == "cpu"
+    assert device_named("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
+    for name in ("gpu", "cuda:99"):
+        with pytest.raises(InputError, match="cannot be used"):
+            device_named(name)
+
+
+def test_ctrl_c_keeps_the_best_epoch(data, fresh, monkeypatch):
+    def interrupt(self, run, judged):
+        if run.n_epochs == 3:
+            raise KeyboardInterrupt
+        return original(self, run, judged)
+
+    original = training.Trainer._epoch
+    monkeypatch.setattr(training.Trainer, "_epoch", interrupt)
+    with pytest.warns(UserWarning, match="interrupted: keeping epoch"):
+        ranker = RankNet(n_epochs=9, device="cpu").fit(data, valid=fresh)
+    assert ranker.interrupted_
+    assert len(ranker.evals_["valid"]) == 3
+    monkeypatch.setattr(training.Trainer, "_epoch", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        RankNet(n_epochs=9, device="cpu").fit(data)
