@@ -36,6 +36,7 @@ def scores_of(
             x = functional.layer_norm(x, (width,), gain, shift, NORM_EPSILON)
         x = activate(x)
         if dropout > 0:
-            kept = torch.empty_like(x).bernoulli_(1.0 - dropout, generator=generator)
-            x = x * kept.div_(1.0 - dropout)
-    return torch.mv(x, next(parts))
+            kept = torch.rand(x.shape, generator=generator, device=x.device) >= dropout
+            x = x * (kept / (1.0 - dropout)).to(x.dtype)
+    with torch.autocast(x.device.type, enabled=False):  # scores of half the digits would tie
+        return torch.mv(x.to(parameters.dtype), next(parts))

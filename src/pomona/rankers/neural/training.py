@@ -157,15 +157,14 @@ class _Run:
         course, device = self._course, self.parameters.device
         # Threads share no generator: on a CPU each piece that units are dropped from has its own.
         seeds = self.random.integers(2**62, size=len(pieces)) if course.dropout and len(pieces) > 1 else None
-        scores = list(pieces)
+        scores, in_half = list(pieces), course.mixed_precision and device.type == "cuda"
 
         def forward(first: int, last: int) -> None:
             for i in range(first, last):
                 own = self.generator if seeds is None else torch.Generator().manual_seed(int(seeds[i]))
                 x = pieces[i].to(device, non_blocking=True)
-                with torch.autocast(device.type, torch.bfloat16, enabled=course.mixed_precision):
-                    out = scores_of(self._architecture, self.parameters, x, course.dropout, own)
-                scores[i] = out.float()
+                with torch.autocast(device.type, torch.bfloat16, enabled=in_half):
+                    scores[i] = scores_of(self._architecture, self.parameters, x, course.dropout, own)
 
         over_chunks(forward, len(pieces))
         return scores

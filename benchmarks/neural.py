@@ -1,0 +1,139 @@
+"""Training neural rankers: seconds of an epoch on a CPU or a GPU, beside what the machine could do at best.
+
+    python -m benchmarks.neural                      # 700k × 136 simulated, network 136-256-128-1
+    python -m benchmarks.neural --device cpu --queries 1000 --batch 64
+
+An epoch is timed from the end of the one before, so the first, with all preparations, is left out. Where
+other programs run too, the seconds of all processors tell more than those on the clock. The floor is the time
+that the network's products of matrices would take at the speed of one large product (in single precision), or
+its arrays at that of one large copy, whichever is longer; both are measured first. The bytes are those of an
+epoch that writes every activation and its gradient once and reads them once. What the objective takes comes
+on top.
+"""
+
+import argparse
+import contextlib
+import itertools
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+import pomona as pm
+from pomona.rankers.neural.lambda_rank import LambdaRank
+from pomona.rankers.neural.list_net import ListNet
+from pomona.rankers.neural.soft_rank import SoftRank
+
+HIDDEN = (256, 128)
+
+
+class _Timed:
+    """Notes when each epoch ends."""
+
+    @contextlib.contextmanager
+    def _progress(self, what):
+        self.ends = []
+        yield lambda epoch, now: self.ends.append((time.perf_counter(), time.process_time()))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TimedLambdaRank(_Timed, LambdaRank):
+    pass
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TimedListNet(_Timed, ListNet):
+    pass
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TimedSoftRank(_Timed, SoftRank):
+    pass
+
+
+RANKERS = {
+    "LambdaRank ndcg@10": (TimedLambdaRank, {}),
+    "LambdaRank ap": (TimedLambdaRank, {"measure": "ap"}),
+    "ListNet": (TimedListNet, {}),
+    "SoftNDCG, k = 10": (TimedSoftRank, {}),
+}
+
+
+def best_of(run, synchronize, times=5):
+    run()
+    seconds = []
+    for _ in range(times):
+        synchronize()
+        start = time.perf_counter()
+        run()
+        synchronize()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def speeds(device):
+    """(floating point operations, bytes) a second of a large product and of a large copy."""
+    import torch
+
+    gpu = device.type == "cuda"
+    synchronize = torch.cuda.synchronize if gpu else lambda: None
+    n = 8192 if gpu else 2048
+    a, b = torch.rand((2, n, n), device=device)
+    product = best_of(lambda: a @ b, synchronize)
+    source = torch.rand(2**28 if gpu else 2**25, device=device)
+    target = torch.empty_like(source)
+    copy = best_of(lambda: target.copy_(source), synchronize)
+    return 2 * n**3 / product, 2 * source.nbytes / copy
+
+
+def network_costs(n_docs, n_features):
+    """(floating point operations, bytes) of the network in one epoch."""
+    sizes = (n_features, *HIDDEN, 1)
+    products = [n_in * n_out for n_in, n_out in itertools.pairwise(sizes)]
+    flops = 2 * n_docs * (3 * sum(products) - products[0])  # nobody needs the gradient of the features
+    passes = 2 * n_features + 4 * sum(HIDDEN)
+    return flops, 4 * n_docs * passes
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--queries", type=int, default=6000)
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch", type=int, default=0, help="queries in a step; 0 takes the ranker's own")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--only", default="", help="rankers, or parts of their names, with commas between")
+    parser.add_argument("--mixed", action="store_true", help="bfloat16 on a GPU")
+    arguments = parser.parse_args()
+    import torch
+
+    from pomona.rankers.neural.training import device_named
+
+    device = device_named(arguments.device)
+    where = (
+        torch.cuda.get_device_name(device) if device.type == "cuda" else f"{torch.get_num_threads()} cores"
+    )
+    flops_a_second, bytes_a_second = speeds(device)
+    train = pm.simulate(arguments.queries, n_features=136, docs_per_query=117, seed=0)
+    flops, size = network_costs(train.n_docs, train.n_features)
+    floor = max(flops / flops_a_second, size / bytes_a_second)
+    print(f"{train.n_docs:,} documents × {train.n_features} in {train.n_queries:,} queries, on {where}.")
+    print(f"The network's epoch is {flops / 1e9:.0f} Gflop and {size / 1e9:.2f} GB: {floor:.3f} s at")
+    print(f"{flops_a_second / 1e12:.2f} Tflop/s and {bytes_a_second / 1e9:.0f} GB/s.\n")
+    print("| ranker | batch | seconds an epoch | of all processors | times the floor | first epoch |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for name, (cls, options) in RANKERS.items():
+        if not any(part in name for part in arguments.only.split(",")):
+            continue
+        options = {**options, "hidden": HIDDEN, "device": arguments.device, "n_epochs": arguments.epochs}
+        if arguments.batch:
+            options["batch_size"] = arguments.batch
+        ranker = cls(**options, mixed_precision=arguments.mixed)
+        start = time.perf_counter()
+        ranker.fit(train)
+        seconds, processors = np.median(np.diff(ranker.ends, axis=0), axis=0)
+        row = f"| {name} | {ranker.batch_size} | {seconds:.3f} | {processors:.3f} | {seconds / floor:.1f} |"
+        print(row, f"{ranker.ends[0][0] - start:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
