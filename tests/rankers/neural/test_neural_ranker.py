@@ -89,11 +89,10 @@ def test_undefined_values_count_as_the_mean(parts):
 
 
 def test_progress(parts, capsys):
-    ranker = RankNet(n_epochs=2, verbose=True, learning_rate=(0.001, 0.01)).fit(parts[0], valid=parts[1])
+    RankNet(n_epochs=2, verbose=True, learning_rate=(0.001, 0.01)).fit(parts[0], valid=parts[1])
     shown = capsys.readouterr().out
     assert "RankNet" in shown
     assert "rate 0.01 (2 of 2), 2 epochs, loss" in " ".join(shown.split())
-    assert f"valid {ranker.evals_['valid'][-1]:.4f}"
 
 
 def test_weights_of_queries(parts):

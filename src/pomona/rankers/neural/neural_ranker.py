@@ -25,6 +25,7 @@ from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange, query_weights
 from pomona.rankers.neural.network import Architecture, Network
 from pomona.rankers.neural.scaling import Scaling
+from pomona.rankers.neural.schedule import SCHEDULES
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
@@ -135,6 +136,8 @@ class NeuralRanker(Ranker):
             self.interrupted_ = trained.interrupted
             if trained.interrupted:
                 break
+        if self.best_epoch_ == 0:
+            raise InputError("the training ran away to infinite weights: lower the learning rate")
 
     def _checked_rates(self, valid: Dataset | None) -> tuple[float, ...]:
         """The learning rates to try, after a look at the other parameters."""
@@ -147,7 +150,7 @@ class NeuralRanker(Ranker):
                 raise InputError(f"{name} must lie in [0, 1), found {getattr(self, name)!r}")
         if not self.l2 >= 0:
             raise InputError(f"l2 must not be below 0, found {self.l2!r}")
-        for name, known in (("optimizer", ("adam", "sgd")), ("schedule", ("constant", "linear", "cosine"))):
+        for name, known in (("optimizer", ("adam", "sgd")), ("schedule", tuple(SCHEDULES))):
             if getattr(self, name) not in known:
                 raise UnknownNameError(name, getattr(self, name), known)
         rates = (

@@ -39,6 +39,7 @@ from pomona.rankers.neural.losses.loss import Loss
 from pomona.rankers.neural.network import Architecture, Network, Parameters
 from pomona.rankers.neural.padding import Padding
 from pomona.rankers.neural.scaling import Scaling
+from pomona.rankers.neural.schedule import SCHEDULES
 from pomona.rankers.neural.torch_network import scores_of
 
 _WORK_OF_PIECE = 5e7
@@ -46,13 +47,6 @@ _WORK_OF_PIECE = 5e7
 
 _SHARE_OF_MEMORY = 0.5
 """Of a GPU's free memory that the training documents may take; larger data are sent batch by batch."""
-
-SCHEDULES: dict[str, Callable[[float], float]] = {
-    "constant": lambda done: 1.0,
-    "linear": lambda done: 1.0 - done,
-    "cosine": lambda done: 0.5 * (1.0 + math.cos(math.pi * done)),
-}
-"""What the learning rate is multiplied by when a share `done` of the epochs has passed."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +68,7 @@ class Course:
 
 @dataclass
 class Trained:
-    """What training leaves behind."""
+    """What training leaves behind; the best epoch is 0 if it ran away before anything could be kept."""
 
     network: Network
     evals: dict[str, list[float]] = field(default_factory=dict)
@@ -234,6 +228,11 @@ class Trainer:
                 for epoch in range(1, course.n_epochs + 1):
                     now = self._epoch(run, judged=course.restart_after is not None)
                     network = self._network(run)
+                    if not np.isfinite(
+                        network.parameters
+                    ).all():  # ran away: earlier epochs may still be good
+                        trained.best_epoch = 0 if self._valid is None else trained.best_epoch
+                        break
                     if self._valid is not None:
                         scores = network.score(self._valid.X)
                         now["valid"] = _mean(self._valid, scores, self._valid_measure)
@@ -271,8 +270,6 @@ class Trainer:
 
     def _network(self, run: _Run) -> Network:
         parameters: Parameters = run.parameters.detach().cpu().numpy().copy()
-        if not np.isfinite(parameters).all():
-            raise InputError("the training ran away to infinite weights: lower the learning rate")
         return Network(self._architecture, self._scaling, parameters)
 
     def _epoch(self, run: _Run, judged: bool) -> dict[str, float]:
