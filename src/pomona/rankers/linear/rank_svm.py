@@ -1,0 +1,231 @@
+"""RankSVM (Herbrich et al. 2000; Joachims 2002), in the primal (Chapelle & Keerthi 2010).
+
+    min_w  ½‖w‖² + C Σ_{i above j} max(0, 1 − (z_i − z_j))²,   z = Xw
+
+over all pairs of documents of a query of which i has the higher label. It is minimized by a truncated Newton
+method: SciPy's trust region with conjugate gradients, which is also LIBLINEAR's.
+
+Pairs are never listed. With l⁺_i and γ⁺_i the number and the summed scores of the documents of higher label
+that are less than 1 above i, and l⁻_i, γ⁻_i of those of lower label that are less than 1 below it,
+
+    u_i = (l⁺_i + l⁻_i) z_i − γ⁺_i − γ⁻_i,   e_i = l⁻_i − l⁺_i
+    loss = Σ_i z_i (u_i − 2 e_i) + l⁻_i,   ∇ = w + 2C Xᵀ(u − e)
+    Hv = v + 2C Xᵀ((l⁺ + l⁻) ∘ a − γ⁺(a) − γ⁻(a)),   a = Xv
+
+and a sweep over the sorted scores of a query with a tree of sums over the labels gives all of these in
+O(n log n + n log K) for K distinct labels (Lee & Lin 2014).
+
+Every pair counts alike, hence long queries more than short ones. Labels need not be integers. C multiplies
+the sum over pairs, as in LIBLINEAR; the grid that is searched is laid out by the number of pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import minimize
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Offsets, Scores, Values
+from pomona.data.dataset import Dataset, read_only
+from pomona.errors import InputError
+from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.linear.linear_ranker import weighted_sums
+from pomona.rankers.linear.margin_ranker import MarginRanker, weighted_rows
+from pomona.rankers.linear.ranking import Ranking, grades_of
+
+
+@kernel
+def _count_in(counts, sums, grade, value):
+    """Add a document to a Fenwick tree over the grades."""
+    node = grade + 1
+    while node < counts.size:
+        counts[node] += 1
+        sums[node] += value
+        node += node & -node
+
+
+@kernel
+def _of_lower(counts, sums, grade):
+    """How many documents of a tree have a lower grade, and their sum."""
+    count, total, node = 0, 0.0, grade
+    while node > 0:
+        count += counts[node]
+        total += sums[node]
+        node -= node & -node
+    return count, total
+
+
+@kernel
+def _sum_partners(first, last, scores, rows, grades, query_ptr, values, above, below, total):
+    """Over the pairs within the margin: a document's partners above and below, and the sum of their values.
+
+    scores, values (n_docs,) · rows (n_docs,) by descending score in each query · grades (n_docs,) from 0 in
+    each query · above, below, total (n_docs,) are written to.
+    """
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    z, v, g = np.empty(longest), np.empty(longest), np.empty(longest, np.int32)
+    all_counts, all_sums = np.empty(longest + 1, np.int64), np.empty(longest + 1)
+    for q in range(first, last):
+        begin, n, top = query_ptr[q], query_ptr[q + 1] - query_ptr[q], 0
+        ranked = rows[begin : begin + n]
+        for at in range(n):
+            i = ranked[at]
+            z[at], v[at], g[at] = scores[i], values[i], grades[i]
+            top = max(top, g[at])
+        counts, sums = all_counts[: top + 2], all_sums[: top + 2]
+        # From the highest score down, documents that are less than 1 below enter ...
+        counts[:], sums[:] = 0, 0.0
+        entering = 0
+        for at in range(n):
+            while entering < n and z[at] - z[entering] < 1.0:
+                _count_in(counts, sums, g[entering], v[entering])
+                entering += 1
+            i = ranked[at]
+            below[i], total[i] = _of_lower(counts, sums, g[at])
+        # ... and from the lowest up, those that are less than 1 above, the highest grade counted as 0.
+        counts[:], sums[:] = 0, 0.0
+        entering = n - 1
+        for at in range(n - 1, -1, -1):
+            while entering >= 0 and z[entering] - z[at] < 1.0:
+                _count_in(counts, sums, top - g[entering], v[entering])
+                entering -= 1
+            i = ranked[at]
+            above[i], more = _of_lower(counts, sums, top - g[at])
+            total[i] += more
+
+
+class PairLoss:
+    """Σ over the pairs of max(0, 1 − (z_i − z_j))², with its derivatives by w; queries may have weights."""
+
+    def __init__(self, data: Dataset, weights: Values | None = None) -> None:
+        self._data, self._lengths = data, np.diff(data.query_ptr)
+        self._grades = grades_of(data.y, data.query_ptr)
+        given = np.ones(data.n_queries) if weights is None else query_weights(weights, data)
+        self._weights = np.repeat(given, self._lengths)
+        self._ranking = Ranking(data.query_ptr)
+        self._scores = np.zeros(data.n_docs)
+        self._rows = self._ranking.by(self._scores)
+        _, below, _ = self._partners(
+            self._scores
+        )  # where all scores are equal, every pair is within the margin
+        self.n_pairs = float(self._weights @ below)
+
+    def at(self, w: Values) -> tuple[float, Values]:
+        """The loss and its gradient."""
+        z = self._scores = self._centered(w)
+        self._rows = self._ranking.by(z)
+        above, below, total = self._partners(z)
+        u, e = (above + below) * z - total, below - above
+        loss = float(self._weights @ (z * (u - 2 * e) + below))
+        return max(loss, 0.0), weighted_rows(self._data.X, 2 * self._weights * (u - e))
+
+    def product(self, v: Values) -> Values:
+        """The Hessian at the w of the last `at`, times v."""
+        a = self._centered(v)
+        above, below, total = self._partners(a)
+        return weighted_rows(self._data.X, 2 * self._weights * ((above + below) * a - total))
+
+    def _centered(self, w: Values) -> Scores:
+        """Scores less the mean of their query: differences stay, and large sums lose fewer digits."""
+        scores = weighted_sums(self._data.X, w)
+        return scores - np.repeat(query_weights(scores, self._data), self._lengths)
+
+    def _partners(self, values: Values) -> tuple[Offsets, Offsets, Values]:
+        """Of each document, its partners above and below within the margin, and the sum of their values."""
+        data, n = self._data, self._data.n_docs
+        above, below, total = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+        over_chunks(
+            _sum_partners,
+            data.n_queries,
+            self._scores,
+            self._rows,
+            self._grades,
+            read_only(data.query_ptr),
+            values,
+            above,
+            below,
+            total,
+            smallest=16,
+        )
+        return above, below, total
+
+
+class _Newton:
+    """½‖w‖² + C · loss(w), divided by C |P| so that its numbers are near 1 for any data, and its minimum."""
+
+    def __init__(self, loss: PairLoss, n_features: int, tolerance: float, max_iterations: int) -> None:
+        self._loss, self._tolerance, self._max_iterations = loss, tolerance, max_iterations
+        self.typical_c = 100.0 / loss.n_pairs
+        self.coef, self.converged = np.zeros(n_features), False
+        self._penalty, self._at = 0.0, self.coef
+        self._steepest = float(np.linalg.norm(self.value(self.coef)[1]))
+
+    def solve(self, C: float) -> None:
+        """Minimize for this C, from the solution of the last."""
+        self.converged = self._steepest == 0  # no feature tells the documents of any pair apart: w stays 0
+        if self.converged:
+            return
+        self._penalty = 1.0 / (C * self._loss.n_pairs)
+        found = minimize(
+            self.value,
+            self.coef,
+            jac=True,
+            hessp=self.product,
+            method="trust-ncg",
+            callback=self._keep,
+            options={
+                "gtol": self._tolerance * self._steepest,
+                "maxiter": self._max_iterations,
+                "max_trust_radius": 1e12,  # features may be small, and weights large
+            },
+        )
+        self.coef, self.converged = found.x, bool(found.success)
+
+    def value(self, w: Values) -> tuple[float, Values]:
+        """What is minimized, and its gradient."""
+        self._at = w.copy()
+        loss, gradient = self._loss.at(w)
+        n_pairs = self._loss.n_pairs
+        return loss / n_pairs + 0.5 * self._penalty * float(w @ w), gradient / n_pairs + self._penalty * w
+
+    def product(self, w: Values, v: Values) -> Values:
+        """The Hessian at w, times v."""
+        if not np.array_equal(w, self._at):  # a step was tried, and taken back
+            self.value(w)
+        return self._loss.product(v) / self._loss.n_pairs + self._penalty * v
+
+    def _keep(self, xk: Values) -> None:
+        self.coef = xk.copy()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RankSVM(MarginRanker):
+    """RankSVM: a linear ranker with a margin between every two documents of different label.
+
+    Parameters
+    ----------
+    C : the weight of the squared hinge of a pair: a number, or `validate` to try 0.1 … 100000 over the number
+        of pairs and keep the one that ranks the validation queries best (100 over it without any).
+    max_iterations : the most Newton steps for each C.
+    tolerance : stop when the gradient is so small beside the one at w = 0.
+    """
+
+    name: ClassVar[str] = "ranksvm"
+    aliases: ClassVar[tuple[str, ...]] = ("rank_svm",)
+    family: ClassVar[str] = "pair-wise"
+    paper: ClassVar[str] = "Joachims, KDD 2002; Chapelle & Keerthi, Information Retrieval 2010"
+    search_space: ClassVar[Mapping[str, SearchRange]] = {"C": (1e-7, 1.0, "log")}
+
+    max_iterations: int = 100
+
+    def _problem(self, train: Dataset, weights: Values | None) -> _Newton:
+        loss = PairLoss(train, weights)
+        if loss.n_pairs == 0:
+            raise InputError("there is nothing to learn: no query has two documents of different label")
+        return _Newton(loss, train.n_features, self.tolerance, self.max_iterations)

@@ -1,0 +1,72 @@
+"""Ranking every query again and again while the scores move: the order of its documents, best first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Codes, Labels, Offsets, Scores
+from pomona.data.dataset import read_only
+from pomona.objectives._rank_kernel import rank_all
+
+
+@kernel
+def _rank(first, last, scores, query_ptr, place, order):
+    """order (n_docs,) int32: rows counted from their query's first; the last ranking becomes the new one."""
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    keys, spare_keys, spare_rows = np.empty(longest), np.empty(longest), np.empty(longest, np.int32)
+    for q in range(first, last):
+        begin, end = query_ptr[q], query_ptr[q + 1]
+        rank_all(scores[begin:end], place[begin:end], order[begin:end], keys, spare_keys, spare_rows)
+
+
+class Ranking:
+    """The queries of a dataset, to be ranked by ever new scores; the last ranking makes the next one faster.
+
+    Equal scores stand in the order of the rows, or in a random one (LETOR files are often sorted by label).
+
+    >>> Ranking(np.array([0, 2, 4])).by(np.array([1.0, 2.0, 7.0, 7.0]))
+    array([1, 0, 2, 3])
+    """
+
+    def __init__(self, query_ptr: Offsets, random: np.random.Generator | None = None) -> None:
+        lengths = np.diff(query_ptr)
+        self._query_ptr = query_ptr
+        self._begins = np.repeat(query_ptr[:-1], lengths)
+        rows = np.arange(query_ptr[-1])
+        if random is not None:
+            query = np.repeat(np.arange(len(lengths)), lengths)
+            rows = np.lexsort((random.random(len(query)), query))
+        self._order = (rows - self._begins).astype(np.int32)
+        self._place = np.empty(len(rows), np.int32)
+        self._place[rows] = np.arange(len(rows)) - self._begins
+
+    def by(self, scores: Scores) -> Offsets:
+        """The rows in ranked order, query by query."""
+        over_chunks(
+            _rank,
+            len(self._query_ptr) - 1,
+            read_only(scores),
+            read_only(self._query_ptr),
+            self._place,
+            self._order,
+            smallest=16,
+        )
+        rows: Offsets = self._begins + self._order
+        return rows
+
+
+def grades_of(y: Labels, query_ptr: Offsets) -> Codes:
+    """Each document's label as its index among the distinct labels of its query.
+
+    >>> grades_of(np.array([3, 0, 3, 7], np.float32), np.array([0, 3, 4]))
+    array([1, 0, 1, 0], dtype=int32)
+    """
+    query = np.repeat(np.arange(len(query_ptr) - 1), np.diff(query_ptr))
+    order = np.lexsort((y, query))
+    rises = np.concatenate(([0], y[order][1:] != y[order][:-1])).cumsum()
+    grades = np.empty(len(y), np.int32)
+    grades[order] = rises - rises[query_ptr[:-1]][query]
+    return grades
