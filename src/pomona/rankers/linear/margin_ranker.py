@@ -111,6 +111,8 @@ class MarginRanker(LinearRanker):
                 if valid is None or now["valid"] > best:
                     best, converged = now.get("valid", best), problem.converged
                     self.coef_, self.C_ = problem.coef, C
+                if not problem.converged:  # a larger C would be harder still
+                    break
         except KeyboardInterrupt:
             if not self.evals_:
                 if not problem.coef.any():  # nothing was learnt that could be kept

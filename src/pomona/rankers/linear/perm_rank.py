@@ -170,7 +170,7 @@ class _Rounds:
         """Solve and grow until the model's own rankings are all in the sets, or as good as."""
         self._svm.solve(C)
         for _ in range(self._n_rounds - 1):
-            if not self._sets.take_in(self.coef, self._tolerance):
+            if not self.converged or not self._sets.take_in(self.coef, self._tolerance):
                 return
             self._svm.solve(C)
 
