@@ -50,29 +50,27 @@ def _dot(a, b):
 
 
 @kernel
-def _level(products, excess, factor, ones, step):
-    """The change of shares after which all planes are equally high: by a Cholesky factor, the solution of
+def _level(products, heights, ridge, factor, step):
+    """The change of the shares, Σ step = 0, that makes all planes as high as the first.
 
-    products · step + height = excess,  Σ step = 0
-
-    products, factor (n, n), of which the lower half counts · excess, ones, step (n,).
+    Where planes depend on each other, a trace of ridge decides.
+    products, factor (most, most), of which the lower half counts · heights (n,) · step (most,).
     """
-    n = excess.size
-    for i in range(n):
-        for j in range(i):
-            factor[i, j] = (products[i, j] - _dot(factor[i, :j], factor[j, :j])) / factor[j, j]
-        factor[i, i] = np.sqrt(products[i, i] - _dot(factor[i, :i], factor[i, :i]))
-        step[i] = (excess[i] - _dot(factor[i, :i], step[:i])) / factor[i, i]
-        ones[i] = (1.0 - _dot(factor[i, :i], ones[:i])) / factor[i, i]
-    for i in range(n - 1, -1, -1):
+    n = heights.size
+    for i in range(1, n):  # Cholesky's factor of the products of differences from the first slope
+        for j in range(1, i + 1):
+            product = products[i, j] - products[i, 0] - products[j, 0] + products[0, 0]
+            factor[i, j] = product - _dot(factor[i, 1:j], factor[j, 1:j])
+            if j < i:
+                factor[i, j] /= factor[j, j]
+        factor[i, i] = np.sqrt(max(factor[i, i], 0.0) + ridge)
+        step[i] = (heights[i] - heights[0] - _dot(factor[i, 1:i], step[1:i])) / factor[i, i]
+    step[0] = 0.0
+    for i in range(n - 1, 0, -1):
         step[i] /= factor[i, i]
-        ones[i] /= factor[i, i]
-        for j in range(i):
+        step[0] -= step[i]
+        for j in range(1, i):
             step[j] -= factor[i, j] * step[i]
-            ones[j] -= factor[i, j] * ones[i]
-    height = step.sum() / ones.sum()
-    for i in range(n):
-        step[i] -= height * ones[i]
 
 
 @kernel
@@ -114,11 +112,11 @@ def _minimize(slopes, offsets, C, shares, w):
     most = w.size + 2
     bearing = np.empty(most, np.int64)
     products, factor = np.empty((most, most)), np.empty((most, most))
-    excess, ones, step = np.empty(most), np.empty(most), np.empty(most)
+    heights, step = np.empty(most), np.empty(most)
     scale = 0.0
     for k in range(offsets.size):
         scale = max(scale, _dot(slopes[k], slopes[k]))
-    ridge = 1e-12 * C * (scale if scale > 0.0 else 1.0)  # decides between planes that depend on each other
+    ridge = 1e-12 * C * (scale if scale > 0.0 else 1.0)
     entering = np.flatnonzero(shares)
     n, dual = 0, -np.inf
     while True:
@@ -126,16 +124,14 @@ def _minimize(slopes, offsets, C, shares, w):
             bearing[n] = plane
             for i in range(n + 1):
                 products[n, i] = C * _dot(slopes[plane], slopes[bearing[i]])
-            products[n, n] += ridge
             n += 1
         walked = n + 1
         while walked != n:
             walked = n
             _add_up(slopes, shares, bearing[:n], C, w)
             for i in range(n):
-                excess[i] = offsets[bearing[i]] - _dot(slopes[bearing[i]], w)
-            excess[:n] -= excess[:n].mean()
-            _level(products[:n, :n], excess[:n], factor, ones[:n], step[:n])
+                heights[i] = offsets[bearing[i]] - _dot(slopes[bearing[i]], w)
+            _level(products, heights[:n], ridge, factor, step)
             n = _walk(shares, bearing[:n], products, step, 1.0)
         shares /= shares.sum()
         _add_up(slopes, shares, bearing[:n], C, w)
@@ -149,8 +145,8 @@ def _minimize(slopes, offsets, C, shares, w):
             return dual
         if n == most:  # some depend on others: along the change that moves w least, one is used up
             for i in range(n):
-                excess[i] = ridge * np.cos(i)
-            _level(products[:n, :n], excess[:n], factor, ones[:n], step[:n])
+                heights[i] = ridge * np.cos(i)
+            _level(products, heights[:n], ridge, factor, step)
             n = _walk(shares, bearing[:n], products, step, np.inf)
         entering = np.array([highest])
 
