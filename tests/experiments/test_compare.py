@@ -136,6 +136,19 @@ def test_a_search_without_optuna_is_refused_at_once(make_spec, tmp_path, monkeyp
 
 
 @pytest.mark.usefixtures("in_process")
+def test_killed_before_the_first_run(make_spec, tmp_path):
+    spec = make_spec("a=mart(n_trees=2)")
+    (tmp_path / "store.sqlite").touch()  # all that there may be
+    with pytest.raises(PomonaError, match="is no store"):
+        read_results(tmp_path)
+    with Store(tmp_path) as store:
+        store.write_text("spec.toml", spec.to_toml())
+    with pytest.raises(PomonaError, match="was stopped before its first run"):
+        read_results(tmp_path)
+    assert set(compare(spec, tmp_path).runs["state"]) == {"done"}
+
+
+@pytest.mark.usefixtures("in_process")
 def test_a_finished_run_without_its_files_is_done_again(make_spec, tmp_path):
     spec = make_spec("a=mart(n_trees=2)")
     first = compare(spec, tmp_path)

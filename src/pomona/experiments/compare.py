@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pomona.errors import InputError
 from pomona.experiments.results import Results, read_results
@@ -16,6 +17,9 @@ from pomona.experiments.search import require_optuna
 from pomona.experiments.source import DataFacts, FoldSource, dataset_digest, examine
 from pomona.experiments.spec import Spec, checked
 from pomona.experiments.store import Store
+
+if TYPE_CHECKING:
+    from pomona.experiments.cluster import Cluster
 
 
 class Watch(Protocol):
@@ -57,12 +61,12 @@ def compare(
     spec = checked(spec)
     if spec.search is not None:
         require_optuna()
-    examined = {data.name: examine(spec, data, _known(directory)) for data in spec.datasets}
+    known = _known(directory)
+    examined = {data.name: examine(spec, data, known) for data in spec.datasets}
     facts = {name: of for name, (_, of) in examined.items()}
     sources = {(source.dataset, source.fold): source for found, _ in examined.values() for source in found}
     runs = runs_of(spec, {name: of.digests for name, of in facts.items()})
     with Store(directory) as store:
-        store.write_text("spec.toml", spec.to_toml())
         store.enqueue(runs)
         store.remember(
             data={name: asdict(of) for name, of in facts.items()},
@@ -70,32 +74,34 @@ def compare(
             machine=machine(),
             started=store.fact("started", time.time()),
         )
+        store.write_text("spec.toml", spec.to_toml())
         tasks = _tasks(spec, store, runs, sources, retry)
         finished = {run: row for run, row in store.rows().items() if row["state"] in ("done", "failed")}
         watch.start(runs, finished)
         if tasks:
             largest = max(of.largest_bytes for of in facts.values())
-            jobs, threads = share_cores(n_jobs, len(tasks), largest)
-            store.remember(jobs=None if dask else jobs, threads=1 if dask else threads, dask=dask)
-            if dask is None:
-                executor: Any = Pool(jobs, threads, spec.time_limit)
-            else:
-                from pomona.experiments.cluster import Cluster
-
-                executor = Cluster(dask, spec.time_limit)
-            with executor:
+            with _executor(spec, store, share_cores(n_jobs, len(tasks), largest), dask) as executor:
                 _rehearse(spec, executor.run, tasks)
                 _do(spec, executor.run, tasks, store, watch)
     return read_results(directory)
 
 
+def _executor(spec: Spec, store: Store, shares: tuple[int, int], dask: str | None) -> Pool | Cluster:
+    if dask is None:
+        store.remember(processes=shares[0], threads=shares[1], dask=None)
+        return Pool(*shares, spec.time_limit)
+    from pomona.experiments.cluster import Cluster
+
+    store.remember(processes=None, threads=1, dask=dask)
+    return Cluster(dask, spec.time_limit)
+
+
 def _known(directory: str | Path) -> dict[str, DataFacts]:
     """What an earlier comparison in this directory learnt about its data, by the digest of the data."""
-    if not (Path(directory) / "store.sqlite").is_file():
-        return {}
-    with Store(directory, to_write=False) as store:
+    with contextlib.suppress(InputError), Store(directory, to_write=False) as store:
         found = [DataFacts.of_json(facts) for facts in store.fact("data", {}).values()]
-    return {dataset_digest(of.digests): of for of in found}
+        return {dataset_digest(of.digests): of for of in found}
+    return {}
 
 
 def _tasks(

@@ -100,9 +100,11 @@ def read_results(directory: str | Path) -> Results:
         spec = read_spec(store.directory / "spec.toml", needs_data=False)
         facts = {name: DataFacts.of_json(of) for name, of in store.fact("data", {}).items()}
         rows = store.rows()
-        runs = [
-            (run, rows[run.id]) for run in runs_of(spec, {name: of.digests for name, of in facts.items()})
-        ]
+        digests = {name: of.digests for name, of in facts.items()}
+        wanted = runs_of(spec, digests) if all(data.name in digests for data in spec.datasets) else []
+        if not all(run.id in rows for run in wanted) or not wanted:
+            raise InputError("was stopped before its first run: run the comparison again", directory)
+        runs = [(run, rows[run.id]) for run in wanted]
         kinds = {name: getattr(pl, kind) for name, kind in _KEYS.items()}
         columns = {**kinds, "part": pl.String, "qid": pl.String, **dict.fromkeys(spec.judged(), pl.Float64)}
         values = [
@@ -222,7 +224,7 @@ def _facts(store: Store, spec: Spec, runs: Sequence[tuple[Run, dict[str, Any]]])
         "command": store.fact("command", ""),
         **(used[-1] if used else versions()),
         "machine": store.fact("machine"),
-        "processes": store.fact("jobs"),
+        "processes": store.fact("processes"),
         "threads": store.fact("threads"),
         "dask": store.fact("dask"),
         "seeds": list(spec.seeds),

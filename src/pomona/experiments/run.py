@@ -127,11 +127,7 @@ def _run(spec: Spec, dataset: str, fold: int, data: str, row: RankerSpec, seed: 
     parameters = {**cls().get_params(deep=False), **row.parameters}
     if "measure" in parameters and "measure" not in row.parameters:
         parameters["measure"] = spec.main
-    free = (
-        []
-        if spec.search is None or cls.is_bound
-        else [n for n in cls.search_space if n not in row.parameters]
-    )
+    free = [name for name in cls.search_space if spec.search is not None and name not in row.parameters]
     plain = {name: _plain(value) for name, value in parameters.items() if name not in ("seed", "verbose")}
     return Run(
         dataset,
@@ -244,10 +240,10 @@ def _rehearse(run: Run, fold: Fold) -> None:
     key = json.dumps([run.kind, run.parameters], sort_keys=True)
     if key in _rehearsed:
         return
-    _rehearsed.add(key)
     valid = None if fold.valid is None else _a_few(fold.valid)
     ranker = made(run, **shortened(run.parameters)).fit(_a_few(fold.train), valid=valid)
     ranker.predict(_a_few(fold.test))
+    _rehearsed.add(key)
 
 
 def shortened(parameters: Mapping[str, Any]) -> dict[str, int]:

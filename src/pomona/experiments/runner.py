@@ -24,7 +24,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from pomona._jit import n_threads
 from pomona.data.compression import available_memory
@@ -66,13 +66,16 @@ def share_cores(n_jobs: int | None, n_runs: int, largest_bytes: int) -> tuple[in
     return n_jobs, max(1, cores // n_jobs)
 
 
+_Messages: TypeAlias = "queue.Queue[tuple[_Worker, Any, bool]]"
+
+
 class Pool:
     """Worker processes; a context that ends them."""
 
     def __init__(self, n_jobs: int, threads: int, time_limit: float | None = None) -> None:
         self.n_jobs, self.threads, self.time_limit = n_jobs, threads, time_limit
         self._workers: list[_Worker] = []
-        self._messages: queue.Queue[tuple[_Worker, Any]] = queue.Queue()
+        self._messages: _Messages = queue.Queue()
 
     def __enter__(self) -> Self:
         return self
@@ -97,22 +100,18 @@ class Pool:
             if not any(worker.task for worker in self._workers):
                 return
             news = []
-            worker, outcome = self._next_message()
+            worker, outcome, is_over = self._next_message()
             ended, worker.task = worker.task, None
-            if (
-                ended is not None
-                and outcome is None
-                and (worker.is_late or tries[ended.run.id] == MOST_TRIES)
-            ):
-                error = "time" if worker.is_late else "died"
-                outcome = Outcome(ended.run.id, "failed", worker.epitaph(self.time_limit), error)
-            if worker.is_over:
+            if ended is not None:
+                if outcome is None and (worker.is_late or tries[ended.run.id] == MOST_TRIES):
+                    outcome = worker.failure_of(ended.run, self.time_limit)
+                if outcome is None:
+                    waiting.append(ended)
+                else:
+                    news.append(Event(ended.run, outcome))
+            if is_over:
                 self._workers.remove(worker)
                 worker.end()
-            if ended is not None and outcome is None:
-                waiting.append(ended)
-            elif ended is not None:
-                news.append(Event(ended.run, outcome))
 
     def _idle_worker(self) -> _Worker | None:
         for worker in self._workers:
@@ -123,13 +122,13 @@ class Pool:
         self._workers.append(_Worker(self._messages, self.threads))
         return self._workers[-1]
 
-    def _next_message(self) -> tuple[_Worker, Outcome | None]:
-        """The next outcome, or None of a worker that died; the late ones are killed meanwhile."""
+    def _next_message(self) -> tuple[_Worker, Outcome | None, bool]:
+        """The next outcome (None of a worker that died), and whether it is the worker's last word."""
         while True:
             with contextlib.suppress(queue.Empty):
-                worker, message = self._messages.get(timeout=0.1)
+                worker, message, is_over = self._messages.get(timeout=0.1)
                 if message != "begun":
-                    return worker, message
+                    return worker, message, is_over
                 worker.restart_clock(self.time_limit)
             for worker in self._workers:
                 worker.kill_if_late()
@@ -138,9 +137,9 @@ class Pool:
 class _Worker:
     """A process that waits for tasks on its standard input and answers on its standard output."""
 
-    def __init__(self, messages: queue.Queue[tuple[_Worker, Any]], threads: int) -> None:
+    def __init__(self, messages: _Messages, threads: int) -> None:
         self.task: Task | None = None
-        self.is_late = self.is_over = False
+        self.is_late = False
         self._deadline = float("inf")
         self._messages = messages
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
@@ -162,7 +161,7 @@ class _Worker:
 
     def give(self, task: Task, time_limit: float | None) -> None:
         """Send a task."""
-        self.task = task
+        self.task, self.is_late = task, False
         self.restart_clock(time_limit, PREPARATION_SECONDS)
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):  # it has died: the listener tells
@@ -189,10 +188,13 @@ class _Worker:
                 assert file is not None
                 file.close()
 
-    def epitaph(self, time_limit: float | None) -> str:
-        """Why the process ended."""
+    def failure_of(self, run: Run, time_limit: float | None) -> Outcome:
+        """The outcome of a run that ended with the process."""
         if self.is_late:
-            return f"took longer than the time limit of {time_limit:g} s"
+            return Outcome(run.id, "failed", f"took longer than the time limit of {time_limit:g} s", "time")
+        return Outcome(run.id, "failed", self._epitaph(), "died")
+
+    def _epitaph(self) -> str:
         code = self._process.wait()
         if code == -signal.SIGKILL:
             return "its process was killed, most likely because memory ran out"
@@ -207,13 +209,11 @@ class _Worker:
         try:
             while True:
                 message, is_last = pickle.load(self._process.stdout)
-                self.is_over = is_last
-                self._messages.put((self, message))
+                self._messages.put((self, message, is_last))
                 if is_last:
                     return
         except (EOFError, OSError, pickle.UnpicklingError):
-            self.is_over = True
-            self._messages.put((self, None))
+            self._messages.put((self, None, True))
 
 
 def serve() -> None:
