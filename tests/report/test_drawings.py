@@ -3,7 +3,7 @@ import json
 import polars as pl
 import pytest
 
-from pomona.report.drawings import chosen_pair, drawings_of, for_file
+from pomona.report.drawings import chosen_pair, drawings_of, for_file, stems_of
 from pomona.report.theme import LIGHT
 from report.invented import changed, invented
 
@@ -73,6 +73,15 @@ def test_the_first_pair_is_winner_and_runner_up(findings):
     assert chosen_pair(findings, "a") == (headline["winner"], headline["runner_up"])
     alone = findings.headline.with_columns(runner_up=pl.lit(None, pl.String))
     assert chosen_pair(changed(findings, headline=alone), "a") is None
+
+
+def test_every_drawing_has_files_of_its_own(drawings):
+    stems = stems_of(drawings)
+    assert list(stems.values()) == drawings
+    assert "a-significance-letor4-ndcg-10" in stems
+    assert "winning-numbers" in stems
+    same = [drawings[0]._replace(dataset="A b"), drawings[0]._replace(dataset="A/b")]
+    assert list(stems_of(same)) == ["a-b-intervals", "a-b-2-intervals"]
 
 
 def test_a_file_has_the_light_theme_and_a_font_of_its_own(drawings):

@@ -140,11 +140,21 @@ def test_the_bundle_is_made_once(tmp_path, monkeypatch):
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path))
     page_module._vega.cache_clear()
     made = page_module._vega()
+    assert [path.suffix for path in tmp_path.iterdir()] == [".js"]
     monkeypatch.setattr(page_module.vl_convert, "javascript_bundle", None)
     page_module._vega.cache_clear()
     assert page_module._vega() == made
     assert "</script" not in made
     assert "<!--" not in made
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr(page_module.vl_convert, "javascript_bundle", lambda snippet: "bundle")
+    page_module._vega.cache_clear()
+    assert page_module._vega().endswith("\nbundle")
+    page_module._vega.cache_clear()
 
 
 def test_twenty_rankers_on_four_thousand_queries_fit_in_eight_megabytes():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pomona.report import figures
 from pomona.report.answer import headline_of
 from pomona.report.encoding import Chart
-from pomona.report.names import datasets_of, measure_title, rankers_of
+from pomona.report.names import datasets_of, file_names, measure_title, rankers_of
 from pomona.report.theme import LIGHT, vega_config
 
 if TYPE_CHECKING:
@@ -106,9 +106,18 @@ def significance_name(findings: Findings, measure: str) -> str:
 
 
 def _spec(chart: Chart) -> dict[str, Any]:
-    """The chart as Vega-Lite, its data as rows, not as texts."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)  # the tests validate; here it would double the time
-    return {**spec, "datasets": {name: json.loads(rows) for name, rows in spec["datasets"].items()}}
+    """The chart as Vega-Lite, its data as rows, without Altair's own config and schema version."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)  # the tests do; here it would double the time
+    rows = {name: json.loads(text) for name, text in spec["datasets"].items()}
+    return {key: of for key, of in spec.items() if key not in ("$schema", "config")} | {"datasets": rows}
+
+
+def stems_of(drawings: Iterable[Drawing]) -> dict[str, Drawing]:
+    """The drawings under the names of their files, without ending."""
+    drawn = list(drawings)
+    datasets = file_names(list(dict.fromkeys(of.dataset for of in drawn if of.dataset is not None)))
+    titles = [of.name if of.dataset is None else f"{datasets[of.dataset]} {of.name}" for of in drawn]
+    return dict(zip(file_names(titles).values(), drawn, strict=True))
 
 
 def chosen_pair(findings: Findings, dataset: str) -> tuple[str, str] | None:

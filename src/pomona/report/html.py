@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import vl_convert
 
-from pomona.report.drawings import drawings_of, for_file
+from pomona.report.drawings import drawings_of, for_file, stems_of
 from pomona.report.names import datasets_of, file_names
-from pomona.report.page import figure_stem, page
+from pomona.report.page import page
 from pomona.report.table import to_csv, to_latex, to_markdown
 from pomona.report.tables import tables_of
 
@@ -34,9 +34,8 @@ def write_report(findings: Findings, directory: str | Path) -> Path:
         stem = table.name if dataset is None else f"{names[dataset]}-{table.name}"
         for ending, form in _FORMATS.items():
             (folder / "tables" / f"{stem}.{ending}").write_text(form(table), encoding="utf-8")
-    for drawing in drawings:
+    for stem, drawing in stems_of(drawings).items():
         svg = vl_convert.vegalite_to_svg(for_file(drawing.spec))
-        stem = figure_stem(drawing, names)
         (folder / "figures" / f"{stem}.svg").write_text(svg, encoding="utf-8")
         (folder / "figures" / f"{stem}.pdf").write_bytes(_in_order(vl_convert.svg_to_pdf(svg)))
     report = folder / "report.html"

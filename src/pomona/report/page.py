@@ -8,6 +8,7 @@ drawn by Vega-Embed with its expression interpreter, which needs no `eval`.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -26,7 +27,7 @@ from markupsafe import Markup
 from pomona._cache import cache_directory
 from pomona.report.answer import answers
 from pomona.report.digits import seconds, significant
-from pomona.report.drawings import Drawing, chosen_pair, drawings_of
+from pomona.report.drawings import Drawing, chosen_pair, drawings_of, stems_of
 from pomona.report.names import datasets_of, file_names, measure_title, rankers_of
 from pomona.report.table import bodies
 from pomona.report.tables import tables_of
@@ -51,7 +52,6 @@ def page(findings: Findings, drawings: Sequence[Drawing] | None = None) -> str:
         lstrip_blocks=True,
     )
     datasets = datasets_of(findings)
-    names = file_names(datasets)
     results = findings.results
     return environment.get_template("page.html.j2").render(
         findings=findings,
@@ -62,10 +62,13 @@ def page(findings: Findings, drawings: Sequence[Drawing] | None = None) -> str:
         summary=_summary(findings),
         datasets=datasets,
         answers=answers(findings),
-        figures={(d.dataset, d.name): _figure(i, d, names) for i, d in enumerate(drawn)},
+        figures={
+            (drawing.dataset, drawing.name): _figure(number, stem, drawing)
+            for number, (stem, drawing) in enumerate(stems_of(drawn).items())
+        },
         tables={(dataset, table.name): table for dataset, table in tables_of(findings)},
         bodies=bodies,
-        stems={**names, None: ""},
+        stems=file_names(datasets),
         pairs={dataset: chosen_pair(findings, dataset) for dataset in datasets},
         rankers={dataset: rankers_of(findings, dataset) for dataset in datasets},
         digests=results.datasets.select("dataset", "digest").rows(),
@@ -82,22 +85,14 @@ def page(findings: Findings, drawings: Sequence[Drawing] | None = None) -> str:
     )
 
 
-def _figure(number: int, drawing: Drawing, names: dict[str, str]) -> dict[str, Any]:
-    stem = figure_stem(drawing, names)
-    height = drawing.spec.get("height", 220)
+def _figure(number: int, stem: str, drawing: Drawing) -> dict[str, Any]:
     return {
         "number": number,
         "stem": stem,
         "caption": drawing.caption,
         "label": drawing.spec["description"],
-        "height": height,
+        "height": drawing.spec.get("height", 220),
     }
-
-
-def figure_stem(drawing: Drawing, names: dict[str, str]) -> str:
-    """The name of the figure's files, without ending."""
-    own = file_names([drawing.name])[drawing.name]
-    return own if drawing.dataset is None else f"{names[drawing.dataset]}-{own}"
 
 
 def _summary(findings: Findings) -> str:
@@ -208,15 +203,18 @@ def _digest(script: str) -> str:
 
 @cache
 def _vega() -> str:
-    """Vega-Embed and all it needs, with its licences: bundled once per version, which takes a second."""
+    """Vega-Embed and all it needs, with its licences."""
+    licenses = (_FOLDER / "vega-licenses.txt").read_text(encoding="utf-8")
+    # Bundling takes a second, so the bundle of this version is kept where it can be.
     kept = cache_directory() / f"vega-{version('vl-convert-python')}.js"
     if kept.is_file():
-        return kept.read_text(encoding="utf-8")
-    licenses = (_FOLDER / "vega-licenses.txt").read_text(encoding="utf-8")
-    script = f"/*\n{licenses}*/\n{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=kept.parent)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(script)
-    Path(temporary).replace(kept)
-    return script
+        bundle = kept.read_text(encoding="utf-8")
+    else:
+        bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+        with contextlib.suppress(OSError):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=kept.parent)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(bundle)
+            Path(temporary).replace(kept)
+    return f"/*\n{licenses}*/\n{bundle}"
