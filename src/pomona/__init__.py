@@ -22,11 +22,33 @@ if TYPE_CHECKING:
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
     from pomona.rankers.base import load_model as load_model
+    from pomona.rankers.baselines.best_feature import BestFeature as BestFeature
+    from pomona.rankers.baselines.ideal import IdealRanker as IdealRanker
+    from pomona.rankers.baselines.random_ranker import RandomRanker as RandomRanker
+    from pomona.rankers.baselines.worst import WorstRanker as WorstRanker
+    from pomona.rankers.combine.linear_combination import LinearCombination as LinearCombination
     from pomona.rankers.forests.lambdamart import LambdaMART as LambdaMART
     from pomona.rankers.forests.mart import MART as MART
     from pomona.rankers.forests.mcrank import McRank as McRank
     from pomona.rankers.forests.random_forest import RandomForest as RandomForest
     from pomona.rankers.forests.rc_rank import RCRank as RCRank
+    from pomona.rankers.linear.fenchel_rank import FenchelRank as FenchelRank
+    from pomona.rankers.linear.fsm_rank import FSMRank as FSMRank
+    from pomona.rankers.linear.larf import LARF as LARF
+    from pomona.rankers.linear.linear_regression import LinearRegression as LinearRegression
+    from pomona.rankers.linear.logistic_regression import LogisticRegression as LogisticRegression
+    from pomona.rankers.linear.lruf import LRUF as LRUF
+    from pomona.rankers.linear.perm_rank import PermuRank as PermuRank
+    from pomona.rankers.linear.prank import PRank as PRank
+    from pomona.rankers.linear.rank_cosine import RankCosine as RankCosine
+    from pomona.rankers.linear.rank_svm import RankSVM as RankSVM
+    from pomona.rankers.linear.smooth_rank import SmoothRank as SmoothRank
+    from pomona.rankers.linear.svm_map import SVMMap as SVMMap
+    from pomona.rankers.neural.lambda_rank import LambdaRank as LambdaRank
+    from pomona.rankers.neural.list_mle import ListMLE as ListMLE
+    from pomona.rankers.neural.list_net import ListNet as ListNet
+    from pomona.rankers.neural.rank_net import RankNet as RankNet
+    from pomona.rankers.neural.soft_rank import SoftRank as SoftRank
 
 __version__ = "0.1.0"
 

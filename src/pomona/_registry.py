@@ -1,7 +1,8 @@
 """A folder is a registry: drop a file in and its class is found, listed and documented.
 
-An entry is a public class whose body says `name = "..."` (and perhaps `aliases = (...)`). Files are
-read with `ast`, not imported, so that listing what there is loads no torch and compiles no kernel.
+An entry is a public class whose body says `name = "..."` (and perhaps `aliases = (...)`, and a ranker its
+`family` and `paper`). Files are read with `ast`, not imported, so that listing what there is loads no torch
+and compiles no kernel.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class Entry:
     module: str
     class_name: str
     aliases: tuple[str, ...] = ()
+    family: str = ""
+    paper: str = ""
 
     def load(self) -> Any:
         """Import the file and return the class."""
@@ -47,20 +50,20 @@ def entries(folder: str) -> dict[str, Entry]:
                 constants = _constants(node)
                 if "name" in constants:
                     summary = (ast.get_docstring(node) or "").partition("\n")[0]
-                    name = constants["name"]
-                    aliases = tuple(constants.get("aliases", ()))
-                    found[name] = Entry(name, summary, module, node.name, aliases)
+                    more = {key: constants[key] for key in ("family", "paper") if key in constants}
+                    name, aliases = constants["name"], tuple(constants.get("aliases", ()))
+                    found[name] = Entry(name, summary, module, node.name, aliases, **more)
     return dict(sorted(found.items()))
 
 
 def _constants(node: ast.ClassDef) -> dict[str, Any]:
-    """The class attributes `name` and `aliases`, where they are literals."""
+    """The class attributes that describe an entry, where they are literals."""
     found: dict[str, Any] = {}
     for statement in node.body:
         if isinstance(statement, ast.AnnAssign | ast.Assign) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             for target in targets:
-                if isinstance(target, ast.Name) and target.id in ("name", "aliases"):
+                if isinstance(target, ast.Name) and target.id in ("name", "aliases", "family", "paper"):
                     found[target.id] = ast.literal_eval(statement.value)
     return found
 

@@ -25,6 +25,10 @@ def test_one_line_each(kind, name):
     assert name in json.loads(run(kind, "--json").stdout)
 
 
+def test_rankers_tell_family_and_paper():
+    assert "(list-wise, " in json.loads(run("rankers", "--json").stdout)["lambdamart"]
+
+
 def test_every_kind_can_be_listed():
     for kind in Kind:
         assert run(kind.value).exit_code == 0

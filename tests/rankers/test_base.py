@@ -158,8 +158,9 @@ def test_a_query_of_weight_zero_teaches_nothing(name, data):
 @pytest.mark.parametrize("name", NAMES)
 def test_is_documented(name):
     cls = entries("rankers")[name].load()
-    assert cls.family in ("point-wise", "pair-wise", "list-wise", "baseline")
+    assert cls.family in ("point-wise", "pair-wise", "list-wise", "ensemble", "baseline")
     assert cls.paper
+    assert (entries("rankers")[name].family, entries("rankers")[name].paper) == (cls.family, cls.paper)
     documented = "".join(base.__doc__ or "" for base in cls.__mro__[:-1])
     for parameter in inspect.signature(cls).parameters:
         assert f"{parameter}" in documented, f"{name} does not explain {parameter}"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from pomona._registry import Entry
 
 
 class Kind(StrEnum):
@@ -62,4 +65,9 @@ def _rows(kind: Kind) -> dict[str, str]:
         return _FORMATS
     from pomona._registry import entries
 
-    return {name: entry.summary for name, entry in entries(kind.value).items()}
+    return {name: _described(entry) for name, entry in entries(kind.value).items()}
+
+
+def _described(entry: Entry) -> str:
+    more = ", ".join(part for part in (entry.family, entry.paper) if part)
+    return f"{entry.summary} ({more})" if more else entry.summary

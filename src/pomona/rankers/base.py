@@ -39,7 +39,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     name: ClassVar[str]
     family: ClassVar[str]
-    """point-wise, pair-wise, list-wise or baseline."""
+    """point-wise, pair-wise, list-wise, ensemble or baseline."""
     paper: ClassVar[str]
     is_bound: ClassVar[bool] = False
     """Whether this is no method but a limit: it reads the labels of the documents that it scores."""

@@ -24,6 +24,7 @@ class WorstRanker(IdealRanker):
 
     name: ClassVar[str] = "worst"
     aliases: ClassVar[tuple[str, ...]] = ("worst_ranker",)
+    family: ClassVar[str] = "baseline"
     paper: ClassVar[str] = "no method: the lower bound of a comparison"
 
     def _predict_queries(self, data: Dataset) -> Scores:

@@ -56,7 +56,7 @@ class LinearCombination(Ranker):
 
     name: ClassVar[str] = "linearcombination"
     aliases: ClassVar[tuple[str, ...]] = ("linear_combination", "linear-combination", "combination")
-    family: ClassVar[str] = "list-wise"
+    family: ClassVar[str] = "ensemble"
     paper: ClassVar[str] = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
     search_space: ClassVar[Mapping[str, SearchRange]] = {"normalize": list(_SCALERS)}
 
