@@ -212,7 +212,7 @@ class _Worker:
                 self._messages.put((self, message, is_last))
                 if is_last:
                     return
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except Exception:  # its end, or what a dying process left in the pipe
             self._messages.put((self, None, True))
 
 
@@ -230,7 +230,7 @@ def serve() -> None:
         try:
             while True:
                 inbox.put(pickle.load(tasks))
-        except EOFError:  # who started this process is gone, or done with it
+        finally:  # who started this process is gone, perhaps in the middle of a task, or done with it
             os._exit(0)
 
     threading.Thread(target=listen, daemon=True).start()

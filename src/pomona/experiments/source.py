@@ -64,8 +64,7 @@ class FoldSource:
         return {name: part for name, part in self.load()._asdict().items() if part is not None}
 
     def _read_files(self, files: FoldFiles) -> Fold:
-        tables = [path for part in (files.train, files.valid, files.test) for path in part if is_table(path)]
-        if not tables:
+        if not any(is_table(path) for path in (*files.train, *files.valid, *files.test)):
             return Folds([files], {}, n_features=self.n_features)[0]
         train, test = (_read(paths, self.columns) for paths in (files.train, files.test))
         valid = _read(files.valid, self.columns) if files.valid else None
