@@ -74,6 +74,15 @@ def _level(products, heights, ridge, factor, step):
 
 
 @kernel
+def _enter(slopes, C, plane, n, bearing, products):
+    """Let a plane bear after the n that do; returns how many do now."""
+    bearing[n] = plane
+    for i in range(n + 1):
+        products[n, i] = C * _dot(slopes[plane], slopes[bearing[i]])
+    return n + 1
+
+
+@kernel
 def _walk(shares, bearing, products, step, longest):
     """Change the shares by `step` times at most `longest`, until one is used up and that plane leaves.
 
@@ -117,14 +126,11 @@ def _minimize(slopes, offsets, C, shares, w):
     for k in range(offsets.size):
         scale = max(scale, _dot(slopes[k], slopes[k]))
     ridge = 1e-12 * C * (scale if scale > 0.0 else 1.0)
-    entering = np.flatnonzero(shares)
     n, dual = 0, -np.inf
+    for k in range(offsets.size):
+        if shares[k] > 0.0:
+            n = _enter(slopes, C, k, n, bearing, products)
     while True:
-        for plane in entering:
-            bearing[n] = plane
-            for i in range(n + 1):
-                products[n, i] = C * _dot(slopes[plane], slopes[bearing[i]])
-            n += 1
         walked = n + 1
         while walked != n:
             walked = n
@@ -141,14 +147,14 @@ def _minimize(slopes, offsets, C, shares, w):
             height = offsets[k] - _dot(slopes[k], w)
             if height > top:
                 highest, top = k, height
-        if (bearing[:n] == highest).any() or not dual > before:
+        if shares[highest] > 0.0 or dual - before <= 1e-12 * abs(dual):
             return dual
         if n == most:  # some depend on others: along the change that moves w least, one is used up
             for i in range(n):
                 heights[i] = ridge * np.cos(i)
             _level(products, heights[:n], ridge, factor, step)
             n = _walk(shares, bearing[:n], products, step, np.inf)
-        entering = np.array([highest])
+        n = _enter(slopes, C, highest, n, bearing, products)
 
 
 class Planes:

@@ -117,7 +117,7 @@ class WorkingSets:
         worst, slack = self._worst(w)
         weights = np.zeros(len(self.offsets))
         weights[worst] = np.where(slack > 0, self._weights[self.query[worst]], 0.0)
-        return weighted_rows(self.slopes, weights), float(weights @ self.offsets)
+        return weighted_rows(self.slopes, weights), float((weights * self.offsets).sum())
 
     def take_in(self, w: Values, tolerance: float) -> bool:
         """Add w's own rankings whose loss exceeds that of their set; False if that hardly matters."""
@@ -125,7 +125,7 @@ class WorkingSets:
         excess = np.where(lost > 0, lost - weighted_sums(slopes, w), 0.0)
         worst, slack = self._worst(w)
         excess[self.query[worst]] -= slack
-        if float(self._weights @ np.maximum(excess, 0.0)) <= tolerance:
+        if float((self._weights * np.maximum(excess, 0.0)).sum()) <= tolerance:
             return False
         self._add(np.flatnonzero(excess > 0), slopes, lost)
         return True

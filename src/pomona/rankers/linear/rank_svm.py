@@ -111,10 +111,8 @@ class PairLoss:
         self._ranking = Ranking(data.query_ptr)
         self._scores = np.zeros(data.n_docs)
         self._rows = self._ranking.by(self._scores)
-        _, below, _ = self._partners(
-            self._scores
-        )  # where all scores are equal, every pair is within the margin
-        self.n_pairs = float(self._weights @ below)
+        _, below, _ = self._partners(self._scores)  # of equal scores every pair is within the margin
+        self.n_pairs = float((self._weights * below).sum())
 
     def at(self, w: Values) -> tuple[float, Values]:
         """The loss and its gradient."""
@@ -122,7 +120,7 @@ class PairLoss:
         self._rows = self._ranking.by(z)
         above, below, total = self._partners(z)
         u, e = (above + below) * z - total, below - above
-        loss = float(self._weights @ (z * (u - 2 * e) + below))
+        loss = float((self._weights * (z * (u - 2 * e) + below)).sum())
         return max(loss, 0.0), weighted_rows(self._data.X, 2 * self._weights * (u - e))
 
     def product(self, v: Values) -> Values:
@@ -213,7 +211,7 @@ class RankSVM(MarginRanker):
     C : the weight of the squared hinge of a pair: a number, or `validate` to try 0.1 … 100000 over the number
         of pairs and keep the one that ranks the validation queries best (100 over it without any).
     max_iterations : the most Newton steps for each C.
-    tolerance : stop when the gradient is so small beside the one at w = 0.
+    tolerance : stop when the gradient is so small beside the one at w = 0; LIBLINEAR's default.
     """
 
     name: ClassVar[str] = "ranksvm"
@@ -223,6 +221,7 @@ class RankSVM(MarginRanker):
     search_space: ClassVar[Mapping[str, SearchRange]] = {"C": (1e-7, 1.0, "log")}
 
     max_iterations: int = 100
+    tolerance: float = 1e-3
 
     def _problem(self, train: Dataset, weights: Values | None) -> _Newton:
         loss = PairLoss(train, weights)

@@ -127,7 +127,7 @@ class APLoss:
         """The plane that touches the loss at w."""
         loss, pull = self.most_violated(w)
         slope = weighted_rows(self._data.X, pull * np.repeat(self._weights, self._lengths))
-        return slope, float(self._weights @ loss)
+        return slope, float((self._weights * loss).sum())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
