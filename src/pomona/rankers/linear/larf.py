@@ -12,7 +12,8 @@ rise when a supplied document is reviewed and fall otherwise), so published numb
 choices:
 
 - a document is reviewed with probability (2^label − 1), as a share of the highest: a simulated click;
-- negatives of features are sources too, as a feature may count against a document;
+- negatives of features are sources too, as a feature may count against a document, but features that are
+  constant inside every query are not;
 - shares are averaged over the later half of the epochs: the automaton itself never comes to rest, and with
   too small a penalty it locks onto a single source;
 - documents that a source cannot tell apart stand in a random order;
@@ -28,15 +29,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
-from pomona._types import Codes, Values
+from pomona._types import Codes, Offsets, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
 from pomona.rankers.linear.automaton import choose, penalize, random_number, relative_gains, reward
 from pomona.rankers.linear.best_weights import BestWeights
+from pomona.rankers.linear.feature_sums import varying_features
 from pomona.rankers.linear.linear_ranker import LinearRanker
 
 
@@ -130,14 +131,18 @@ class LARF(LinearRanker):
         by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
         gain, counted = relative_gains(train.y, train.query_ptr, by_query)
         random = np.random.default_rng(self.seed)
-        best_documents = self._rank_sources(train, random)
-        probability = np.full(2 * train.n_features, 0.5 / train.n_features)
+        used = varying_features(train.X, train.query_ptr, counted)
+        n_sources = 2 * len(used)
+        best_documents = self._rank_sources(train, used, random)
+        probability = np.full(n_sources, 1.0 / max(n_sources, 1))
         weight, teaching = counted / counted.max(), np.flatnonzero(counted)
         epochs: list[Values] = []
-        share = probability.copy()
+        share, coef = probability.copy(), np.zeros(train.n_features)
         best = BestWeights(self._measure, train, valid)
+        if n_sources == 0:
+            best.offer(coef)
         with best.until_interrupted():
-            for _ in range(self.n_epochs):
+            for _ in range(self.n_epochs if n_sources else 0):
                 epochs.append(
                     _make_lists(
                         random.permutation(teaching),
@@ -152,30 +157,25 @@ class LARF(LinearRanker):
                     )
                 )
                 before, share = share, np.mean(epochs[len(epochs) // 2 :], axis=0)
-                best.offer(share[: train.n_features] - share[train.n_features :])
+                coef[used] = share[: len(used)] - share[len(used) :]
+                best.offer(coef)
                 if np.abs(share - before).max() < self.tolerance:
                     break
         self.coef_ = best.found()
         self.evals_, self.interrupted_ = best.evals, best.interrupted
 
-    def _rank_sources(self, train: Dataset, random: np.random.Generator) -> Codes:
+    def _rank_sources(self, train: Dataset, used: Offsets, random: np.random.Generator) -> Codes:
+        """For each query and source (the used features, then their negatives), its best documents."""
         lengths = np.diff(train.query_ptr)
         longest = min(self.n_listed, int(lengths.max()))
-        best: Codes = np.empty((train.n_queries, 2 * train.n_features, longest), np.int32)
+        best: Codes = np.empty((train.n_queries, 2 * len(used), longest), np.int32)
+        X = read_only(np.ascontiguousarray(train.X[:, used]))
         shuffle = _shuffled(lengths, random)
-        over_chunks(
-            _rank_sources,
-            train.n_queries,
-            read_only(train.X),
-            read_only(train.query_ptr),
-            shuffle,
-            best,
-            smallest=8,
-        )
+        over_chunks(_rank_sources, train.n_queries, X, read_only(train.query_ptr), shuffle, best, smallest=8)
         return best
 
 
-def _shuffled(lengths: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
+def _shuffled(lengths: Offsets, random: np.random.Generator) -> Offsets:
     """The rows of each query, counted from its first, in random order."""
     query = np.repeat(np.arange(len(lengths)), lengths)
     order = np.argsort(query + random.random(len(query)), kind="stable")
