@@ -11,7 +11,7 @@ training data would, either way.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -89,21 +89,35 @@ def feature_values(data: Dataset, measure: Measure, weights: Values | None = Non
 
     `weights` has one a query.
     """
-    if measure.ties is None:
-        has_closed_form = type(measure).of_lists is not Measure.of_lists
-        measure = replace(measure, ties="expected" if has_closed_form else "worst")
     means = np.empty((data.n_features, 2))
-    batch = max(1, _BATCH // max(1, data.n_docs))
-    for first in range(0, data.n_features, batch):
-        columns = np.ascontiguousarray(data.X[:, first : first + batch].T)
-        for side, direction in enumerate((1, -1)):
-            scores = _oriented(columns, direction)
-            values = _judged(data, np.where(np.isnan(scores), _lowest(scores), scores), measure)
-            means[first : first + batch, side] = np.average(values, axis=1, weights=weights)
+    for features, side, values in query_values(data, measure):
+        means[features, side] = np.average(values, axis=1, weights=weights)
     return means
 
 
-def _judged(data: Dataset, scores: Scores, measure: Measure) -> Values:
+def query_values(
+    data: Dataset, measure: Measure, *, allow_reversed: bool = True
+) -> Iterator[tuple[slice, int, Values]]:
+    """(features, 0 for their highest value first or 1 for their lowest, (n, n_queries) values), in pieces."""
+    measure = with_fair_ties(measure)
+    batch = max(1, _BATCH // max(1, data.n_docs))
+    for first in range(0, data.n_features, batch):
+        columns = np.ascontiguousarray(data.X[:, first : first + batch].T)
+        for side, direction in enumerate((1, -1)[: 1 + allow_reversed]):
+            scores = _oriented(columns, direction)
+            scores = np.where(np.isnan(scores), _lowest(scores), scores)
+            yield slice(first, first + batch), side, judged_rankings(data, scores, measure)
+
+
+def with_fair_ties(measure: Measure) -> Measure:
+    """The measure, with a tie rule that input order has no part in unless it names one."""
+    if measure.ties is not None:
+        return measure
+    has_closed_form = type(measure).of_lists is not Measure.of_lists
+    return replace(measure, ties="expected" if has_closed_form else "worst")
+
+
+def judged_rankings(data: Dataset, scores: Scores, measure: Measure) -> Values:
     """(n_rankings, n_queries) values of (n_rankings, n_docs) scores, as so many more queries."""
     n = len(scores)
     starts = np.arange(n)[:, None] * data.n_docs + data.query_ptr[:-1]

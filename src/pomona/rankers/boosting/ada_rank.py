@@ -1,0 +1,167 @@
+"""AdaRank (Xu & Li 2007): single features, boosted on the queries that the ranking so far serves badly.
+
+With E(f; q) the measure of query q ranked by f, each round takes the feature h of the largest φ = Σ_q P(q) E(h; q):
+
+    f ← f + α h,   α = ½ ln(Σ_q P(q) (1 + E(h; q)) / Σ_q P(q) (1 − E(h; q))),   P(q) ∝ exp(−E(f; q))
+
+Every feature is judged once on every query before the first round, so a round costs a weighted mean of these
+values and one judging of f. As in `best_feature`, a measure that names no tie rule is judged in training by
+its mean over all orders of tied documents: few features tell all documents apart.
+
+What the paper leaves open, and what we do:
+
+- A feature may win again and change nothing. A step that changes no query's value is taken back, and its
+  feature left out until another step changes one. (RankLib leaves out what wins twice running.)
+- Queries whose value no ranking changes would only gather weight: P leaves them out.
+- The training measure may fall from one round to the next. The best round is kept.
+- A feature that ranks every query perfectly would get an infinite α: the denominator is at least 1e-12.
+
+RankLib multiplies P by exp(−α E(f; q)) from round to round; here P follows from f alone, as published.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._types import Values
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError
+from pomona.measures.base import Measure
+from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.baselines.best_feature import judged_rankings, query_values, with_fair_ties
+from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.rounds import Rounds, mean_of
+
+_LEAST_ERROR = 1e-12
+_ROUNDING = 1e-9
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdaRank(LinearRanker):
+    """AdaRank: single features, boosted on the queries that the ranking so far serves badly.
+
+    Parameters
+    ----------
+    measure : E, and what `score` reports; any measure with values in [−1, 1], any convention.
+    n_rounds : the most rounds.
+    allow_reversed : whether a feature may also rank from its lowest value to its highest; not so in the paper.
+    early_stopping : stop after so many rounds without a better measure (of the validation data, or else the
+        training data); None never stops.
+    verbose : show a progress bar.
+    """
+
+    name: ClassVar[str] = "adarank"
+    aliases: ClassVar[tuple[str, ...]] = ("ada_rank", "ada-rank")
+    family: ClassVar[str] = "list-wise"
+    paper: ClassVar[str] = "Xu & Li, SIGIR 2007"
+    search_space: ClassVar[Mapping[str, SearchRange]] = {
+        "n_rounds": (10, 500, "log int"),
+        "allow_reversed": [False, True],
+    }
+
+    n_rounds: int = 300
+    allow_reversed: bool = False
+    early_stopping: int | None = 50
+    verbose: bool = False
+
+    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        if not self.n_rounds >= 1:
+            raise InputError(f"n_rounds must be at least 1, found {self.n_rounds!r}")
+        measure = with_fair_ties(self._measure)
+        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        counting = _that_count(train, self._measure, by_query)
+        values = self._values_of_features(train)[:, counting]
+        weight = by_query[counting]
+        left_out = np.tile(np.ptp(train.X, axis=0) == 0, len(values) // max(train.n_features, 1))
+        coef = self.coef_ = np.zeros(train.n_features)
+        constant = left_out.copy()
+        distribution = query_distribution(np.zeros(len(weight)), weight)
+        before = np.full(len(weight), np.nan)
+        rounds = Rounds("AdaRank", self.n_rounds, early_stopping=self.early_stopping, verbose=self.verbose)
+        with rounds.watch():
+            while not left_out.all():
+                means = np.where(left_out, -np.inf, (values * distribution).sum(axis=1))
+                best = int(np.argmax(means))
+                if means[best] <= 0:
+                    break
+                side, feature = divmod(best, train.n_features)
+                stepped = coef.copy()
+                stepped[feature] += step_size(values[best], distribution) * (-1.0 if side else 1.0)
+                judged = judged_rankings(train, weighted_sums(train.X, stepped)[None], measure)[0]
+                if np.array_equal(judged[counting], before):
+                    left_out[best] = True
+                    continue
+                coef, before, left_out = stepped, judged[counting], constant.copy()
+                distribution = query_distribution(before, weight)
+                now = {"train": float(np.average(judged, weights=by_query))}
+                if valid is not None:
+                    now["valid"] = mean_of(valid, weighted_sums(valid.X, coef), self._measure)
+                may_rise = rounds.go_on(**now)
+                if rounds.best == rounds.count:
+                    self.coef_ = coef
+                if not may_rise or rounds.count == self.n_rounds:
+                    break
+        if rounds.count == 0:
+            warnings.warn(
+                "no feature varies and ranks with a mean measure above 0, so all documents score alike",
+                stacklevel=4,
+            )
+        self.evals_, self.best_round_, self.interrupted_ = rounds.evals, rounds.best, rounds.interrupted
+
+    def _values_of_features(self, train: Dataset) -> Values:
+        """(n_features, n_queries) E of every feature; with reversed ones, as many rows again below."""
+        values = np.empty((1 + self.allow_reversed, train.n_features, train.n_queries))
+        pieces = query_values(train, self._measure, allow_reversed=self.allow_reversed)
+        for features, side, judged in pieces:
+            values[side, features] = judged
+        return values.reshape(-1, train.n_queries)
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super()._state()
+        return {**facts, "best_round": self.best_round_, "evals": self.evals_}, arrays
+
+    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super()._set_state(facts, arrays)
+        self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
+        self.best_round_, self.interrupted_ = int(facts["best_round"]), False
+
+
+def step_size(values: Values, distribution: Values) -> float:
+    """α of a ranking with these values of queries that have this distribution."""
+    gain, error = float(np.sum(distribution * (1.0 + values))), float(np.sum(distribution * (1.0 - values)))
+    return 0.5 * float(np.log(gain / max(error, _LEAST_ERROR)))
+
+
+def query_distribution(values: Values, weights: Values) -> Values:
+    """P ∝ weight · exp(−E): the worse a query is ranked, the more it counts.
+
+    >>> query_distribution(np.array([0.8, 0.6]), np.ones(2)).round(6)
+    array([0.450166, 0.549834])
+    """
+    shares: Values = weights * np.exp(-values)
+    return shares / shares.sum()
+
+
+def _that_count(train: Dataset, measure: Measure, by_query: Values) -> NDArray[np.bool_]:
+    """Which queries have a weight, and a value that depends on their ranking."""
+    labels = train.y.astype(np.float64)
+    best, worst = judged_rankings(train, np.stack((labels, -labels)), with_fair_ties(measure))
+    for value in (best.max(), worst.min()):
+        if abs(value) > 1.0 + _ROUNDING:
+            raise InputError(
+                f"AdaRank needs a measure with values in [-1, 1], {measure} gives {value:.6g}: "
+                "take a normalized one, such as ndcg for dcg"
+            )
+    counting: NDArray[np.bool_] = (best != worst) & (by_query > 0)
+    if not counting.any():
+        raise InputError(
+            f"there is nothing to learn: no order of the documents of a query would change {measure} "
+            "(all labels of each query are equal, or count alike)"
+        )
+    return counting
