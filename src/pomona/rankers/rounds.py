@@ -1,4 +1,4 @@
-"""Rounds of learning, watched: how the measure goes, which round was best, when to stop, what Ctrl-C leaves."""
+"""Rounds of learning, watched: how the measure goes, which was best, when to stop, what Ctrl-C leaves."""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -50,7 +51,7 @@ def test_a_perfect_feature_has_a_finite_weight():
 def test_agrees_with_the_plain_twin(seed, signs):
     data = untied(seed)
     rows, labels, ptr = data.X.astype(float).tolist(), data.y.tolist(), data.query_ptr.tolist()
-    queries = [(rows[a:b], labels[a:b]) for a, b in zip(ptr, ptr[1:], strict=False)]
+    queries = [(rows[a:b], labels[a:b]) for a, b in itertools.pairwise(ptr)]
     expected = reference.ada_rank(queries, average_precision, 8, signs)
     options = {"measure": "ap", "normalize": None, "allow_reversed": len(signs) == 2}
     for n_rounds in range(1, len(expected) + 1):

@@ -1,6 +1,7 @@
 """AdaRank (Xu & Li 2007): single features, boosted on the queries that the ranking so far serves badly.
 
-With E(f; q) the measure of query q ranked by f, each round takes the feature h of the largest φ = Σ_q P(q) E(h; q):
+With E(f; q) the measure of query q ranked by f, each round takes the feature h of the largest
+φ = Σ_q P(q) E(h; q):
 
     f ← f + α h,   α = ½ ln(Σ_q P(q) (1 + E(h; q)) / Σ_q P(q) (1 − E(h; q))),   P(q) ∝ exp(−E(f; q))
 
@@ -50,7 +51,8 @@ class AdaRank(LinearRanker):
     ----------
     measure : E, and what `score` reports; any measure with values in [−1, 1], any convention.
     n_rounds : the most rounds.
-    allow_reversed : whether a feature may also rank from its lowest value to its highest; not so in the paper.
+    allow_reversed : whether a feature may also rank from its lowest value to its highest; the paper's
+        may not.
     early_stopping : stop after so many rounds without a better measure (of the validation data, or else the
         training data); None never stops.
     verbose : show a progress bar.

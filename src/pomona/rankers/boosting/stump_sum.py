@@ -1,0 +1,150 @@
+"""A sum of stumps: what boosting of thresholded features leaves.
+
+    H(x) = Σ_t weight_t · [x_{feature_t} > threshold_t]
+
+All stumps on one feature make one step function of it, so a score is one look-up a feature, however many
+stumps there are. An undefined value passes the stumps that say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Codes, Features, Offsets, Scores, Values
+from pomona.data.dataset import read_only
+
+
+@kernel
+def _sum_steps(first, last, X, feature, step_ptr, threshold, level, undefined, out):
+    """X (n_docs, n_features) · feature, undefined (n_used,) · step_ptr (n_used + 1,) · threshold (n_steps,),
+    ascending inside a feature · level (n_steps + n_used,), a feature's value above so many thresholds."""
+    for i in range(first, last):
+        total = 0.0
+        for f in range(feature.size):
+            x = X[i, feature[f]]
+            if np.isnan(x):
+                total += undefined[f]
+                continue
+            low, high = step_ptr[f], step_ptr[f + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if x > threshold[middle]:
+                    low = middle + 1
+                else:
+                    high = middle
+            total += level[low + f]
+        out[i] = total
+
+
+@dataclass(frozen=True, eq=False)
+class StumpSum:
+    """A sum of thresholded features, in the order in which they were learnt.
+
+    Attributes
+    ----------
+    feature, threshold, weight : of each stump, which adds `weight` where the feature is above `threshold`.
+    undefined : whether a stump also adds its weight where the feature is undefined.
+    feature_names : of all features, for printing.
+
+    >>> learnt = [(0, 0.5, 1.0, False), (1, 2.0, -0.25, False), (0, 0.1, 0.5, True)]
+    >>> stumps = StumpSum.of(learnt, ("bm25", "length"))
+    >>> stumps.score(np.array([[0.3, 1.0], [0.9, 3.0]], np.float32)).tolist()
+    [0.5, 1.25]
+    >>> print(stumps)
+    bm25   > 0.1   +0.5000
+           > 0.5   +1.0000
+    length > 2     -0.2500
+    """
+
+    feature: Codes
+    threshold: NDArray[np.float32]
+    weight: Values
+    undefined: NDArray[np.bool_]
+    feature_names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, stumps: Sequence[tuple[int, float, float, bool]], feature_names: tuple[str, ...]) -> StumpSum:
+        """From the feature, threshold, weight and treatment of undefined values of each stump."""
+        columns = zip(*stumps, strict=True) if stumps else ((), (), (), ())
+        kinds = (np.int32, np.float32, np.float64, np.bool_)
+        return cls(
+            *(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)), feature_names
+        )
+
+    @property
+    def n_stumps(self) -> int:
+        """How many stumps are summed."""
+        return len(self.weight)
+
+    def head(self, n: int) -> StumpSum:
+        """The first n stumps."""
+        parts = (self.feature, self.threshold, self.weight, self.undefined)
+        return StumpSum(*(part[:n] for part in parts), self.feature_names)
+
+    def score(self, X: Features) -> Scores:
+        """One sum a row."""
+        out = np.empty(len(X))
+        rows = read_only(np.ascontiguousarray(X, np.float32))
+        over_chunks(_sum_steps, len(X), rows, *self._steps, out, smallest=4096)
+        return out
+
+    @cached_property
+    def _steps(self) -> tuple[Codes, Offsets, NDArray[np.float32], Values, Values]:
+        """The step function of every used feature, as `_sum_steps` wants it."""
+        used = np.unique(self.feature)
+        step_ptr, thresholds, levels, undefined = [0], [], [], []
+        for j in used:
+            own = self.feature == j
+            places, which = np.unique(self.threshold[own], return_inverse=True)
+            thresholds.append(places)
+            levels.append(np.cumsum([0.0, *np.bincount(which, self.weight[own], len(places))]))
+            undefined.append(self.weight[own & self.undefined].sum())
+            step_ptr.append(step_ptr[-1] + len(places))
+        return (
+            used,
+            np.array(step_ptr, np.int64),
+            np.concatenate([np.empty(0, np.float32), *thresholds]),
+            np.concatenate([np.empty(0), *levels]),
+            np.array(undefined, np.float64),
+        )
+
+    def importance(self) -> Values:
+        """The sum of the sizes of each feature's steps."""
+        return np.bincount(self.feature, np.abs(self.weight), len(self.feature_names))
+
+    def __str__(self) -> str:
+        """Every step, features of most importance first."""
+        used, step_ptr, threshold, level, _ = self._steps
+        width = max((len(self.feature_names[j]) for j in used), default=0)
+        lines = []
+        for f in np.argsort(-self.importance()[used], kind="stable"):
+            name = self.feature_names[used[f]]
+            for step in range(step_ptr[f], step_ptr[f + 1]):
+                rise = level[step + f + 1] - level[step + f]
+                lines.append(f"{name:<{width}} > {threshold[step]:<5.6g} {rise:+.4f}")
+                name = ""
+        return "\n".join(lines)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What `of_arrays` reads back."""
+        names = ("feature", "threshold", "weight", "undefined")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], feature_names: tuple[str, ...]) -> StumpSum:
+        """Stumps from `arrays()`; a ValueError tells what does not fit."""
+        stumps = cls(
+            arrays["feature"], arrays["threshold"], arrays["weight"], arrays["undefined"], feature_names
+        )
+        if {part.shape for part in arrays.values()} != {(stumps.n_stumps,)}:
+            raise ValueError("the parts of the stumps differ in number")
+        if stumps.n_stumps and not 0 <= stumps.feature.min() <= stumps.feature.max() < len(feature_names):
+            raise ValueError(f"a stump on a feature that is none of the {len(feature_names)}")
+        return stumps
