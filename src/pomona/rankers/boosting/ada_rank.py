@@ -146,8 +146,9 @@ def query_distribution(values: Values, weights: Values) -> Values:
     >>> query_distribution(np.array([0.8, 0.6]), np.ones(2)).round(6)
     array([0.450166, 0.549834])
     """
-    shares: Values = weights * np.exp(-values)
-    return shares / shares.sum()
+    unscaled = weights * np.exp(-values)
+    shares: Values = unscaled / unscaled.sum()
+    return shares
 
 
 def _that_count(train: Dataset, measure: Measure, by_query: Values) -> NDArray[np.bool_]:

@@ -17,8 +17,8 @@ values tries all of its thresholds. Sums are kept as logarithms: no margin is to
 D is normalized over all pairs of all queries, as published, so a query with many pairs weighs more;
 `balance_queries` gives every query the same weight. As in the LETOR baselines, the number of rounds is chosen
 on the validation data. An undefined value passes a stump or not, whichever makes |r| larger (section 3.2 of
-the paper). What we do differently: a stump that orders all pairs rightly would get an infinite α; |r| is cut at
-1 − 1 / (2 · number of pairs). The exact minimizer α = ½ ln(W₊ / W₋) lowers the training loss faster and
+the paper). What we do differently: a stump that orders all pairs rightly would get an infinite α; |r| is cut
+at 1 − 1 / (2 · number of pairs). The exact minimizer α = ½ ln(W₊ / W₋) lowers the training loss faster and
 ranked test queries worse on every LETOR collection we tried, so it is not offered.
 """
 
@@ -168,7 +168,7 @@ class RankBoost(Ranker):
                 r = float(np.clip(r, pairs.least_error - 1.0, 1.0 - pairs.least_error))
                 alpha = 0.5 * float(np.log((1.0 + r) / (1.0 - r)))
                 stump = feature, coded.threshold(feature, code), alpha, undefined
-                pairs.add(alpha * coded.passes(feature, code, undefined))
+                pairs.add(alpha * coded.passes(feature, code, undefined).astype(np.float64))
                 stumps.append(stump)
                 self.losses_.append(pairs.loss)
                 now = {}

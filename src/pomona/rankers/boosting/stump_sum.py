@@ -72,21 +72,18 @@ class StumpSum:
     @classmethod
     def of(cls, stumps: Sequence[tuple[int, float, float, bool]], feature_names: tuple[str, ...]) -> StumpSum:
         """From the feature, threshold, weight and treatment of undefined values of each stump."""
-        columns = zip(*stumps, strict=True) if stumps else ((), (), (), ())
-        kinds = (np.int32, np.float32, np.float64, np.bool_)
         return cls(
-            *(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)), feature_names
+            np.array([feature for feature, _, _, _ in stumps], np.int32),
+            np.array([threshold for _, threshold, _, _ in stumps], np.float32),
+            np.array([weight for _, _, weight, _ in stumps], np.float64),
+            np.array([undefined for _, _, _, undefined in stumps], np.bool_),
+            feature_names,
         )
 
     @property
     def n_stumps(self) -> int:
         """How many stumps are summed."""
         return len(self.weight)
-
-    def head(self, n: int) -> StumpSum:
-        """The first n stumps."""
-        parts = (self.feature, self.threshold, self.weight, self.undefined)
-        return StumpSum(*(part[:n] for part in parts), self.feature_names)
 
     def score(self, X: Features) -> Scores:
         """One sum a row."""
@@ -117,7 +114,10 @@ class StumpSum:
 
     def importance(self) -> Values:
         """The sum of the sizes of each feature's steps."""
-        return np.bincount(self.feature, np.abs(self.weight), len(self.feature_names))
+        sums: Values = np.bincount(self.feature, np.abs(self.weight), len(self.feature_names)).astype(
+            np.float64
+        )
+        return sums
 
     def __str__(self) -> str:
         """Every step, features of most importance first."""
