@@ -111,7 +111,7 @@ def _walk(
     Writes query q's steps from step_ptr[q] on, their number, and the query's measure at the line's lower end.
     """
     longest = 0
-    for q in range(first, last):
+    for q in range(query_ptr.size - 1):  # of all queries: how exact a place is must not depend on the chunk
         longest = max(longest, query_ptr[q + 1] - query_ptr[q])
     x, rest = np.empty(longest), np.empty(longest)
     keys, spare = np.empty(longest, np.int64), np.empty(longest, np.int64)
