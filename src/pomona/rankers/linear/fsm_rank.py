@@ -152,7 +152,7 @@ def minimize(problem: Problem, start: Values, tolerance: float, max_iterations: 
         next_momentum = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         ahead = now + (momentum - 1) / next_momentum * (now - before)
         value, gradient = problem.gradient(ahead)
-        while True:
+        while bound < np.inf:  # numbers too large to compute with end it
             new = np.maximum(0.0, ahead - gradient / bound)
             moved = new - ahead
             expected = value + float(gradient @ moved) + bound / 2 * float(moved @ moved)
