@@ -115,6 +115,16 @@ def test_the_start_does_not_matter():
     assert warm.coef == pytest.approx(ranker.set_params(C=0.3).fit(data).coef_, rel=1e-5, abs=1e-7)
 
 
+def test_products_hold_where_they_are_asked_for():
+    problem = RankSVM()._problem(random_data(12), None)
+    here, there, v = np.random.default_rng(0).normal(size=(3, 4))
+    problem.value(there)
+    expected = problem.product(there, v)
+    problem.value(here)
+    assert (problem.product(here, v) != expected).any()
+    assert (problem.product(there, v) == expected).all()
+
+
 def test_weights_vanish_with_c():
     data = random_data(9)
     sizes = [np.linalg.norm(RankSVM(C=C).fit(data).coef_) for C in (1.0, 1e-3, 1e-6, 1e-9)]

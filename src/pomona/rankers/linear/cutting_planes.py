@@ -147,13 +147,15 @@ def _minimize(slopes, offsets, C, shares, w):
             height = offsets[k] - _dot(slopes[k], w)
             if height > top:
                 highest, top = k, height
-        if shares[highest] > 0.0 or dual - before <= 1e-12 * abs(dual):
+        if shares[highest] > 0.0 or not dual - before > 1e-12 * abs(dual):
             return dual
         if n == most:  # some depend on others: along the change that moves w least, one is used up
             for i in range(n):
                 heights[i] = ridge * np.cos(i)
             _level(products, heights[:n], ridge, factor, step)
-            n = _walk(shares, bearing[:n], products, step, np.inf)
+            n = _walk(shares, bearing[:n], products, step, 1e300)
+            if n == most:
+                return dual
         n = _enter(slopes, C, highest, n, bearing, products)
 
 
