@@ -7,11 +7,13 @@ from pomona._jit import threads
 from pomona.errors import InputError
 from pomona.rankers.neural import training
 from pomona.rankers.neural.lambda_rank import LambdaRank
+from pomona.rankers.neural.lesson import Lesson
 from pomona.rankers.neural.list_mle import ListMLE
 from pomona.rankers.neural.list_net import ListNet
+from pomona.rankers.neural.padding import Padding
 from pomona.rankers.neural.rank_net import RankNet
 from pomona.rankers.neural.soft_rank import SoftRank
-from pomona.rankers.neural.training import Lesson, device_named
+from pomona.rankers.neural.training import device_named
 
 RANKERS = [RankNet, LambdaRank, ListNet, ListMLE, SoftRank]
 
@@ -63,7 +65,7 @@ def test_the_path_of_a_gpu_learns_the_same(cls, data, fresh, monkeypatch):
     class OnDevice(Lesson):
         def __init__(self, batch, labels, weights, teacher, device, seed):
             super().__init__(batch, labels, weights, teacher, device, seed)
-            self._padding = training.Padding(batch.query_ptr, device)
+            self._padding = Padding(batch.query_ptr, device)
             self._loss = teacher.loss(labels, batch.query_ptr, self._padding)
             self._shares = torch.as_tensor(weights / len(weights), dtype=torch.float32)
 

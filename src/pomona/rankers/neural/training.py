@@ -19,25 +19,21 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from pomona._jit import over_chunks
-from pomona._types import Labels, Offsets, Scores, Values
+from pomona._types import Offsets, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.judge import judge
 from pomona.measures.lists import Judged
-from pomona.objectives.base import Objective
-from pomona.objectives.query_objective import QueryObjective
-from pomona.rankers.neural.batches import Batch, lay_out
-from pomona.rankers.neural.losses.loss import Loss
+from pomona.rankers.neural.batches import lay_out
+from pomona.rankers.neural.lesson import Lesson, Teacher
 from pomona.rankers.neural.network import Architecture, Network, Parameters
-from pomona.rankers.neural.padding import Padding
 from pomona.rankers.neural.scaling import Scaling
 from pomona.rankers.neural.schedule import SCHEDULES
 from pomona.rankers.neural.torch_network import scores_of
@@ -75,50 +71,6 @@ class Trained:
     best_epoch: int = 0
     best: float = -math.inf
     interrupted: bool = False
-
-
-class Teacher(Protocol):
-    """What is to be learnt from some queries."""
-
-    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
-        """On a CPU."""
-
-    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
-        """On a GPU, all queries of weight 1; None if only the objective will do."""
-
-
-class Lesson:
-    """One batch, ready to be learnt from."""
-
-    def __init__(
-        self, batch: Batch, labels: Labels, weights: Values, teacher: Teacher, device: torch.device, seed: int
-    ) -> None:
-        self.begin, self.end = batch.begin, batch.end
-        # The mean over the queries of a batch, so that the size of a step does not depend on their number.
-        shares = weights / len(weights)
-        self._loss: Loss | None = None
-        self._objective: Objective | None = None
-        if device.type != "cpu":
-            self._padding = Padding(batch.query_ptr, device)
-            self._loss = teacher.loss(labels, batch.query_ptr, self._padding)
-            self._shares = torch.as_tensor(shares, dtype=torch.float32, device=device)
-        if self._loss is None:
-            self._objective = teacher.objective(labels, batch.query_ptr, shares, seed)
-
-    def gradient(self, scores: Tensor, generator: torch.Generator) -> tuple[Tensor | None, Tensor]:
-        """(the loss, if there is one, its gradient) at these scores."""
-        if self._loss is not None:
-            losses, gradient = self._loss(self._padding.pad(scores), generator)
-            loss = None if losses is None else losses.float() @ self._shares
-            return loss, self._padding.flat(gradient.float() * self._shares[:, None])
-        given = scores.to("cpu", torch.float64).numpy()
-        written, hessian = np.empty((2, len(given)), np.float32)
-        loss = None
-        if isinstance(self._objective, QueryObjective):
-            loss = torch.tensor(self._objective.losses(given, written, hessian).sum(), dtype=torch.float32)
-        elif self._objective is not None:
-            self._objective.gradients(given, written, hessian)
-        return loss, torch.tensor(written, device=scores.device)
 
 
 class _Run:
@@ -228,10 +180,9 @@ class Trainer:
                 for epoch in range(1, course.n_epochs + 1):
                     now = self._epoch(run, judged=course.restart_after is not None)
                     network = self._network(run)
-                    if not np.isfinite(
-                        network.parameters
-                    ).all():  # ran away: earlier epochs may still be good
-                        trained.best_epoch = 0 if self._valid is None else trained.best_epoch
+                    if not np.isfinite(network.parameters).all():
+                        if self._valid is None:  # nobody can say how far the earlier epochs had run
+                            trained.best_epoch = 0
                         break
                     if self._valid is not None:
                         scores = network.score(self._valid.X)
@@ -288,13 +239,13 @@ class Trainer:
             seen[lesson.begin : lesson.end] = met
             pushed += gradient.abs().sum()
             if loss is not None:
-                lost, has_loss = lost + loss, True
+                lost, has_loss = lost + loss * lesson.n_queries, True
         if run.n_epochs == 1 and not pushed:
             raise InputError(
                 "there is nothing to learn: no pair of documents of a query would change the objective "
                 "(all labels of each query are equal, or count alike)"
             )
-        now = {"loss": float(lost) / len(self._lessons)} if has_loss else {}
+        now = {"loss": float(lost) / self._train.n_queries} if has_loss else {}
         if judged or self._valid is not None:
             scores_met = np.empty(len(self._rows))
             scores_met[self._rows] = seen.cpu().numpy()
