@@ -18,8 +18,7 @@ D is normalized over all pairs of all queries, as published, so a query with man
 `balance_queries` gives every query the same weight. As in the LETOR baselines, the number of rounds is chosen
 on the validation data. An undefined value passes a stump or not, whichever makes |r| larger (section 3.2 of
 the paper). What we do differently: a stump that orders all pairs rightly would get an infinite α; |r| is cut
-at 1 − 1 / (2 · number of pairs). The exact minimizer α = ½ ln(W₊ / W₋) lowers the training loss faster and
-ranked test queries worse on every LETOR collection we tried, so it is not offered.
+at 1 − 1 / (2 · number of pairs).
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class CoordinateAscent(LinearRanker):
         self._check(train, measure, by_query)
         ascent = _Ascent(train, line_search(measure, train.y, train.query_ptr, by_query))
         self.coef_ = np.zeros(train.n_features)
-        self.interrupted_, self.evals_ = False, {}
+        self.interrupted_, self.evals_, self.best_round_ = False, {}, 0
         if not ascent.varying.size:
             warnings.warn("all features are constant, so all documents score alike", stacklevel=4)
             return
@@ -118,12 +118,12 @@ class CoordinateAscent(LinearRanker):
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = super()._state()
-        return {**facts, "evals": self.evals_}, arrays
+        return {**facts, "evals": self.evals_, "best_round": self.best_round_}, arrays
 
     def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super()._set_state(facts, arrays)
         self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
-        self.interrupted_ = False
+        self.best_round_, self.interrupted_ = int(facts["best_round"]), False
 
 
 class _Ascent:
