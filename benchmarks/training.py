@@ -2,6 +2,8 @@
 
     python -m benchmarks.training                 # 700k × 136 simulated, 100 trees, 31 leaves, 255 bins
     python -m benchmarks.training --queries 1000  # smaller
+    python -m benchmarks.training --growth        # of documents, of features, of trees
+    python -m benchmarks.training --threads 1,16  # the same training with so many threads
 
 Every library trains on the same arrays with the same number of threads, binning included, in one process
 one after the other; the seconds are of one run each, after a small one that compiles our kernels.
@@ -14,6 +16,7 @@ import numpy as np
 
 import pomona as pm
 from pomona._jit import n_threads
+from pomona._jit import threads as use_threads
 from pomona.rankers.forests.lambdamart import LambdaMART
 
 
@@ -79,8 +82,39 @@ def catboost_run(train, trees, threads):
     return time.perf_counter() - start, lambda test: model.predict(test.X)
 
 
+def growth(trees):
+    """How the cost of a training grows: of documents, of features, of trees."""
+    print("| documents | features | trees | seconds | ns for each of them |\n|---:|---:|---:|---:|---:|")
+    for queries, features, n_trees in (
+        (1500, 136, trees),
+        (3000, 136, trees),
+        (6000, 136, trees),
+        (6000, 34, trees),
+        (6000, 68, trees),
+        (6000, 136, trees // 4),
+        (6000, 136, trees // 2),
+    ):
+        data = pm.simulate(queries, n_features=features, docs_per_query=117, seed=0)
+        seconds, _ = pomona_run(data, n_trees)
+        each = 1e9 * seconds / (data.n_docs * features * n_trees)
+        print(f"| {data.n_docs:,} | {features} | {n_trees} | {seconds:.2f} | {each:.2f} |", flush=True)
+
+
+def scaling(train, trees, counts):
+    """One training with several numbers of threads."""
+    print("| threads | seconds | times faster |\n|---:|---:|---:|")
+    first = None
+    for count in counts:
+        with use_threads(count):
+            seconds = min(pomona_run(train, trees)[0] for _ in range(2))
+        first = first or seconds
+        print(f"| {count} | {seconds:.2f} | {first / seconds:.2f} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--threads", default="", help="numbers with commas between")
     parser.add_argument("--queries", type=int, default=6000)
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--only", default="", help="names, or parts of them, with commas between")
@@ -90,8 +124,12 @@ def main():
     test = pm.simulate(max(200, arguments.queries // 6), n_features=136, docs_per_query=117, seed=1)
     # Large enough that every kernel is compiled, also those that only large nodes are divided by.
     warm_up = pm.simulate(1000, n_features=136, docs_per_query=117, seed=2)
-    for growth in ("leafwise", "oblivious"):
-        pomona_run(warm_up, 3, growth=growth)
+    for kind in ("leafwise", "oblivious"):
+        pomona_run(warm_up, 3, growth=kind)
+    if arguments.growth:
+        return growth(arguments.trees)
+    if arguments.threads:
+        return scaling(train, arguments.trees, [int(count) for count in arguments.threads.split(",")])
     runs = {
         "Pomona": lambda: pomona_run(train, arguments.trees),
         "LightGBM lambdarank": lambda: lightgbm_run(train, arguments.trees, threads),
