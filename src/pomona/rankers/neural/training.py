@@ -105,25 +105,23 @@ class _Run:
         seeds = self.random.integers(2**62, size=len(pieces)) if course.dropout and len(pieces) > 1 else None
         scores, in_half = list(pieces), course.mixed_precision and device.type == "cuda"
 
-        def forward(first: int, last: int) -> None:
-            for i in range(first, last):
-                own = self.generator if seeds is None else torch.Generator().manual_seed(int(seeds[i]))
-                x = pieces[i].to(device, non_blocking=True)
-                with torch.autocast(device.type, torch.bfloat16, enabled=in_half):
-                    scores[i] = scores_of(self._architecture, self.parameters, x, course.dropout, own)
+        def forward(i: int) -> None:
+            own = self.generator if seeds is None else torch.Generator().manual_seed(int(seeds[i]))
+            x = pieces[i].to(device, non_blocking=True)
+            with torch.autocast(device.type, torch.bfloat16, enabled=in_half):
+                scores[i] = scores_of(self._architecture, self.parameters, x, course.dropout, own)
 
-        over_chunks(forward, len(pieces))
+        _over_pieces(forward, len(pieces))
         return scores
 
     def step(self, scores: Sequence[Tensor], gradient: Tensor) -> None:
         """Carry the gradient of the scores back to the parameters, and step."""
         gradients = list(gradient.split([len(piece) for piece in scores]))
 
-        def backward(first: int, last: int) -> None:
-            for i in range(first, last):
-                (gradients[i],) = torch.autograd.grad(scores[i], self.parameters, gradients[i])
+        def backward(i: int) -> None:
+            (gradients[i],) = torch.autograd.grad(scores[i], self.parameters, gradients[i])
 
-        over_chunks(backward, len(scores))
+        _over_pieces(backward, len(scores))
         self.parameters.grad = sum(gradients[1:], start=gradients[0])
         self._optimizer.step()
 
@@ -267,6 +265,17 @@ def device_named(name: str) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         raise InputError(f"device {name!r} cannot be used: {str(error).splitlines()[0]}") from None
     return device
+
+
+def _over_pieces(run: Callable[[int], None], n_pieces: int) -> None:
+    """Call `run` on every piece, in threads."""
+
+    def some(first: int, last: int) -> None:
+        torch.set_num_threads(1)  # a thread of ours begins with PyTorch's default, not with what was set
+        for piece in range(first, last):
+            run(piece)
+
+    over_chunks(some, n_pieces)
 
 
 @contextlib.contextmanager
