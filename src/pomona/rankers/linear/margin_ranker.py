@@ -119,13 +119,13 @@ class MarginRanker(LinearRanker):
                     raise
                 self.coef_, self.C_ = problem.coef, C
             self.interrupted_ = True
-            warnings.warn(f"interrupted: keeping the best weights so far, C = {self.C_:g}", stacklevel=2)
+            warnings.warn(f"interrupted: keeping the best weights so far, C = {self.C_:g}", stacklevel=4)
         if not (converged or self.interrupted_):
             warnings.warn(
                 f"{type(self).__name__} did not reach its tolerance for C = {self.C_:g}: "
                 "raise max_iterations, lower C, or normalize the data",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=4,
             )
 
     def _tried(self, typical: float, valid: Dataset | None) -> list[float]:
