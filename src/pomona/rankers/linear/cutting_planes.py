@@ -10,8 +10,9 @@ n-slack form, with constraints for each query apart, has the same optimum and ne
 quadratic programs grow with the number of queries.
 
 What we do differently: the new tangent is found not at the minimum of the bound, which jumps about, but a
-quarter of the way there from the best w so far (Franc & Sonnenburg 2008 go a tenth, after a line search). On
-LETOR and MSLR data this saves between half and nine tenths of the rounds.
+quarter of the way there from the best w so far (Franc & Sonnenburg 2008 go a tenth, after a line search). For
+SVMmap on LETOR and MSLR data this saved half to five sixths of the rounds with C from 10 to 10000; with the
+smallest C, where few are needed, it took up to six more.
 
 The minimum over planes of height offset_k − slope_k · w (the first is 0) is a quadratic program in the dual,
 
@@ -19,7 +20,7 @@ The minimum over planes of height offset_k − slope_k · w (the first is 0) is 
 
 of which few α_k are above 0. SciPy has no solver for these, so here is Wolfe's (1976): solve the equations
 of the planes that bear, step back where an α would turn negative, let the plane that now is highest bear too.
-It is a kernel because LAPACK's threads would take longer to wake than such small systems take to solve.
+It is a kernel without BLAS, whose threads stalled on systems this small when the machine was busy.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _STEP = 0.25
 """How far from the best w towards the minimum of the bound the next tangent is found."""
 
 _PATIENCE = 50
-"""A plane that has not borne for so many rounds is forgotten, as it hardly ever does again."""
+"""A plane that has not borne for so many rounds is forgotten: rounds get cheaper, and it can be found again."""
 
 
 @kernel(fastmath=True)
