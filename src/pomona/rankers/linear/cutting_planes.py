@@ -39,7 +39,7 @@ _STEP = 0.25
 """How far from the best w towards the minimum of the bound the next tangent is found."""
 
 _PATIENCE = 50
-"""A plane that has not borne for so many rounds is forgotten: rounds get cheaper, and it can be found again."""
+"""A plane that has not borne for so many rounds is forgotten: rounds get cheaper, it can be found again."""
 
 
 @kernel(fastmath=True)
