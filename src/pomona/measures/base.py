@@ -90,20 +90,21 @@ class Measure:
         """How the value of a ranked list changes when two of its documents trade places.
 
         Entry (a, b) is after − before for ranks a and b (0-based). This default re-evaluates every
-        swapped list; measures with a closed form override it.
+        list with different labels swapped; measures with a closed form override it.
         """
         ranked = np.asarray(labels, np.float64)
         n = len(ranked)
         deltas = np.zeros((n, n))
         before = self.of_query(ranked)
         for a in range(n - 1):
-            others = np.arange(a + 1, n)
+            others = a + 1 + np.flatnonzero(ranked[a + 1 :] != ranked[a])  # equal labels change nothing
+            if not len(others):
+                continue
             swapped = np.tile(ranked, (len(others), 1))
             swapped[:, a] = ranked[others]
             swapped[np.arange(len(others)), others] = ranked[a]
-            deltas[a, a + 1 :] = self.of_lists(RankedLists.of_labels(list(swapped))) - before
-        # Exact zeros for equal labels: nothing was moved, whatever the rounding.
-        return np.where(ranked[:, None] == ranked[None, :], 0.0, deltas + deltas.T)
+            deltas[a, others] = self.of_lists(RankedLists.of_labels(list(swapped))) - before
+        return deltas + deltas.T
 
     def under(self, convention: str) -> Self:
         """This measure by a tool's rules; parameters that were set by hand stay as they are."""
