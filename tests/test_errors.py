@@ -11,4 +11,5 @@ def test_the_nearest_name_is_offered():
     assert "did you mean 'letor4'" in str(
         UnknownNameError("convention", "LETOR_4", ["letor3", "letor4", "mslr"])
     )
+    assert "did you mean 'MART'" in str(UnknownNameError("ranker", "mrt", ["MART", "RankSVM"]))
     assert "did you mean" not in str(UnknownNameError("convention", "zzz", ["letor3"]))

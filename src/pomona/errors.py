@@ -34,8 +34,9 @@ class UnknownNameError(PomonaError, LookupError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-        hint = f": did you mean {near[0]!r}?" if near else ":"
+        by_lower = {known_name.lower(): known_name for known_name in names}
+        near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+        hint = f": did you mean {by_lower[near[0]]!r}?" if near else ":"
         super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names)})")
 
 

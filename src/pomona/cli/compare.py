@@ -7,7 +7,9 @@ import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -136,14 +138,17 @@ def compare(
 def present(spec: Spec, directory: Path, watch: Progress, **how: Any) -> None:
     """Run a comparison in sight of the user, write its report, and print the answer."""
     from pomona.cli.output import print_json
-    from pomona.experiments.findings import find
-    from pomona.report.html import write_report
 
+    # Loading what the report needs takes two seconds, for which no run should wait.
+    Thread(target=import_module, args=("pomona.report.html",), daemon=True).start()
     results = _watched(spec, directory, watch, how)
     states = results.runs["state"].to_list()
     if "done" not in [s for s, b in zip(states, results.runs["is_bound"], strict=True) if not b]:
         reasons = results.runs["reason"].drop_nulls().to_list()
         raise PomonaError(f"every run failed, the first because: {reasons[0]}")
+    from pomona.experiments.findings import find
+    from pomona.report.html import write_report
+
     findings = find(results)
     report = write_report(findings, directory)
     if watch.is_quiet:

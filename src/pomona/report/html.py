@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import vl_convert
-
+from pomona.report.draw import drawing
 from pomona.report.drawings import drawings_of, for_file, stems_of
 from pomona.report.names import datasets_of, file_names
 from pomona.report.page import page
@@ -30,23 +28,13 @@ def write_report(findings: Findings, directory: str | Path) -> Path:
     drawings = drawings_of(findings)
     for below in ("tables", "figures"):
         (folder / below).mkdir(parents=True, exist_ok=True)
-    for dataset, table in tables_of(findings):
-        stem = table.name if dataset is None else f"{names[dataset]}-{table.name}"
-        for ending, form in _FORMATS.items():
-            (folder / "tables" / f"{stem}.{ending}").write_text(form(table), encoding="utf-8")
-    for stem, drawing in stems_of(drawings).items():
-        svg = vl_convert.vegalite_to_svg(for_file(drawing.spec))
-        (folder / "figures" / f"{stem}.svg").write_text(svg, encoding="utf-8")
-        (folder / "figures" / f"{stem}.pdf").write_bytes(_in_order(vl_convert.svg_to_pdf(svg)))
+    charts = {stem: for_file(of.spec) for stem, of in stems_of(drawings).items()}
+    with drawing(charts, folder / "figures"):
+        for dataset, table in tables_of(findings):
+            stem = table.name if dataset is None else f"{names[dataset]}-{table.name}"
+            for ending, form in _FORMATS.items():
+                (folder / "tables" / f"{stem}.{ending}").write_text(form(table), encoding="utf-8")
+        text = page(findings, drawings)
     report = folder / "report.html"
-    report.write_text(page(findings, drawings), encoding="utf-8")
+    report.write_text(text, encoding="utf-8")
     return report
-
-
-def _in_order(pdf: bytes) -> bytes:
-    """The PDF with each list of resources sorted: the converter writes them in an order of chance."""
-    return re.sub(
-        rb"(?:\n +/[a-z]+\d+ \d+ 0 R(?=\n))+",
-        lambda found: b"".join(sorted(re.findall(rb"\n[^\n]+", found.group()))),
-        pdf,
-    )

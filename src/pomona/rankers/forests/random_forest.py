@@ -62,6 +62,7 @@ class RandomForest(ForestRanker):
     min_docs: int = 1
     min_hessian: float = 0.0
     feature_fraction: float = 0.3
+    early_stopping: int | None = None
 
     def _objective(self, train: Dataset, weights: Values | None) -> Objective:
         if self.objective == "regression":

@@ -1,0 +1,42 @@
+import pytest
+
+from pomona.errors import PomonaError
+from pomona.report.draw import drawing, in_order
+from pomona.report.drawings import for_file
+
+POINT = for_file({"data": {"values": [{"a": 1}]}, "mark": "point", "encoding": {"x": {"field": "a"}}})
+
+
+def test_charts_become_files_in_any_number_of_processes(tmp_path, monkeypatch):
+    drawn = {}
+    for threads in (1, 3):
+        folder = tmp_path / str(threads)
+        folder.mkdir()
+        monkeypatch.setattr("pomona.report.draw.n_threads", lambda n=threads: n)
+        with drawing({f"chart-{number}": POINT for number in range(9)}, folder):
+            pass
+        drawn[threads] = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert drawn[1] == drawn[3]
+    assert sorted(drawn[1])[:2] == ["chart-0.pdf", "chart-0.svg"]
+    assert len(drawn[1]) == 18
+
+
+def test_no_charts_are_no_files(tmp_path):
+    with drawing({}, tmp_path):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_chart_that_cannot_be_drawn_is_an_error(tmp_path):
+    with pytest.raises(PomonaError, match="could not be drawn"), drawing({"bad": '{"mark": 1}'}, tmp_path):
+        pass
+
+
+def test_an_error_meanwhile_ends_the_processes(tmp_path):
+    with pytest.raises(KeyError, match="mine"), drawing({"good": POINT}, tmp_path):
+        raise KeyError("mine")
+
+
+def test_resources_of_a_pdf_are_sorted():
+    pdf = b"<<\n  /x2 7 0 R\n  /x1 9 0 R\n>>"
+    assert in_order(pdf) == b"<<\n  /x1 9 0 R\n  /x2 7 0 R\n>>"
