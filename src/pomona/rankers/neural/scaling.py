@@ -89,6 +89,11 @@ class Scaling:
         deviation = np.sqrt(_sums(X, mean, log)[:, 2].sum(axis=0) / count)
         return cls(mean, np.divide(1.0, deviation, out=np.zeros(len(mean)), where=varies), log)
 
+    @classmethod
+    def done(cls, n_features: int) -> Scaling:
+        """Of features that are on the common scale already."""
+        return cls(np.zeros(n_features), np.ones(n_features))
+
     def scale(self, X: Features, rows: Offsets, out: Features) -> None:
         """Write these rows of X to `out`, on the common scale."""
         own = self.mean, self.inverse, self.log

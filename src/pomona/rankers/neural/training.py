@@ -18,7 +18,7 @@ import contextlib
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -32,6 +32,7 @@ from pomona.measures.base import Measure
 from pomona.measures.judge import judge
 from pomona.measures.lists import Judged
 from pomona.rankers.neural.batches import lay_out
+from pomona.rankers.neural.descent import Descent
 from pomona.rankers.neural.lesson import Lesson, Teacher
 from pomona.rankers.neural.network import Architecture, Network, Parameters
 from pomona.rankers.neural.scaling import Scaling
@@ -82,20 +83,14 @@ class _Run:
         self._architecture, self._course, self.random, self.n_epochs = architecture, course, random, 0
         self.parameters = torch.tensor(architecture.start(random), device=device, requires_grad=True)
         self.generator = torch.Generator(device).manual_seed(int(random.integers(2**62)))
-        self._optimizer: torch.optim.Optimizer
-        if course.optimizer == "adam":
-            fused = device.type == "cuda"
-            self._optimizer = torch.optim.AdamW([self.parameters], weight_decay=course.l2, fused=fused)
-        else:
-            self._optimizer = torch.optim.SGD(
-                [self.parameters], momentum=course.momentum, weight_decay=course.l2
-            )
+        self._descent = Descent(self.parameters, course.optimizer, course.momentum, course.l2)
+        self._learning_rate = course.learning_rate
 
     def begin_epoch(self) -> None:
         """Set the learning rate."""
         course = self._course
         factor = SCHEDULES[course.schedule](self.n_epochs / course.n_epochs)
-        self._optimizer.param_groups[0]["lr"] = factor * course.learning_rate
+        self._learning_rate = factor * course.learning_rate
         self.n_epochs += 1
 
     def scores(self, pieces: Sequence[Tensor]) -> list[Tensor]:
@@ -108,8 +103,7 @@ class _Run:
         def forward(i: int) -> None:
             own = self.generator if seeds is None else torch.Generator().manual_seed(int(seeds[i]))
             x = pieces[i].to(device, non_blocking=True)
-            with torch.autocast(device.type, torch.bfloat16, enabled=in_half):
-                scores[i] = scores_of(self._architecture, self.parameters, x, course.dropout, own)
+            scores[i] = scores_of(self._architecture, self.parameters, x, course.dropout, own, in_half)
 
         _over_pieces(forward, len(pieces))
         return scores
@@ -119,11 +113,10 @@ class _Run:
         gradients = list(gradient.split([len(piece) for piece in scores]))
 
         def backward(i: int) -> None:
-            (gradients[i],) = torch.autograd.grad(scores[i], self.parameters, gradients[i])
+            (gradients[i],) = torch.autograd.grad(scores[i] @ gradients[i], self.parameters)
 
         _over_pieces(backward, len(scores))
-        self.parameters.grad = sum(gradients[1:], start=gradients[0])
-        self._optimizer.step()
+        self._descent.step(sum(gradients[1:], start=gradients[0]), self._learning_rate)
 
 
 class Trainer:
@@ -155,8 +148,11 @@ class Trainer:
         self._architecture, self._device = architecture, device
         self._train, self._valid, self._rows = train, valid, layout.rows
         self._measure, self._valid_measure = measure, valid_measure
-        self._scaling = Scaling.of(train.X, log=log_features)
+        self._scaling, self._is_scaled = Scaling.of(train.X, log=log_features), Scaling.done(train.n_features)
         self._X = self._scaled(layout.rows)
+        if valid is not None:  # scored after every epoch, scaled once
+            self._valid_X = np.empty_like(valid.X)
+            self._scaling.scale(valid.X, np.arange(valid.n_docs), self._valid_X)
         labels = train.y[layout.rows]
         self._lessons = [
             Lesson(batch, labels[batch.begin : batch.end], weights[batch.queries], teacher, device, seed + i)
@@ -183,7 +179,7 @@ class Trainer:
                             trained.best_epoch = 0
                         break
                     if self._valid is not None:
-                        scores = network.score(self._valid.X)
+                        scores = replace(network, scaling=self._is_scaled).score(self._valid_X)
                         now["valid"] = _mean(self._valid, scores, self._valid_measure)
                     for part, value in now.items():
                         trained.evals.setdefault(part, []).append(value)
