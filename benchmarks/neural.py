@@ -33,7 +33,7 @@ class _Timed:
     @contextlib.contextmanager
     def _progress(self, what):
         self.ends = []
-        yield lambda epoch, now: self.ends.append((time.perf_counter(), time.process_time()))
+        yield lambda epoch, network, now: self.ends.append((time.perf_counter(), time.process_time()))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -8,8 +8,12 @@ import pomona as pm
 from pomona.errors import InputError, PomonaError
 from pomona.rankers.base import load_model
 from pomona.rankers.neural.lambda_rank import LambdaRank
+from pomona.rankers.neural.list_mle import ListMLE
 from pomona.rankers.neural.list_net import ListNet
 from pomona.rankers.neural.rank_net import RankNet
+from pomona.rankers.neural.soft_rank import SoftRank
+
+RANKERS = [RankNet, LambdaRank, ListNet, ListMLE, SoftRank]
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +90,41 @@ def test_undefined_values_count_as_the_mean(parts):
     filled = row.copy()
     filled[0, 3] = np.expm1(mean)
     assert ranker.predict(row) == pytest.approx(ranker.predict(filled), rel=1e-5)
+
+
+@pytest.mark.parametrize("hidden", [0, (8, 4, 2)])
+@pytest.mark.parametrize("log_features", [False, True])
+@pytest.mark.parametrize("cls", RANKERS)
+def test_odd_data_give_finite_scores(cls, log_features, hidden):
+    random = np.random.default_rng(0)
+    X, qid = random.standard_normal((40, 5)).astype(np.float32), np.repeat(np.arange(4), 10)
+    labels = random.integers(0, 3, 40)
+    ranker = cls(n_epochs=2, hidden=hidden, log_features=log_features, device="cpu")
+    for features, y, queries in (
+        (X, labels, np.zeros(40)),
+        (X, random.random(40), qid),
+        (X, labels - 2, qid),
+        (X, 30 * labels, qid),
+        (1e38 * X, labels, qid),
+        (np.ones_like(X), labels, qid),
+        (np.full_like(X, np.nan), labels, qid),
+        (np.where(X > 1, np.nan, X), labels, qid),
+        (X[:, :1], labels, qid),
+        (X[:2], [1, 0], [7, 7]),
+    ):
+        ranker.fit(features, y, qid=queries, valid=(features, y, queries))
+        assert np.isfinite(ranker.predict(features)).all()
+        assert np.isfinite(ranker.predict(np.full_like(features, 3e38))).all()
+
+
+@pytest.mark.parametrize("cls", RANKERS)
+def test_what_cannot_be_learnt_is_said(cls):
+    X = np.eye(4)
+    with pytest.raises(InputError, match="there is nothing to learn"):
+        cls(device="cpu").fit(X, [0, 1, 2, 1], qid=[1, 2, 3, 4])
+    X[0, 0] = np.inf
+    with pytest.raises(InputError, match="infinite value"):
+        cls(device="cpu").fit(X, [0, 1, 2, 1], qid=[1, 1, 1, 1])
 
 
 def test_progress(parts, capsys):

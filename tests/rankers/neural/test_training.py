@@ -95,6 +95,27 @@ def test_early_stopping(data, fresh):
     assert len(ranker.evals_["valid"]) == ranker.best_epoch_ + 3 < 500
 
 
+def test_averaging(data, monkeypatch):
+    """By hand: the mean of the first epoch's steps; then each of an epoch's n steps counts 1 / n."""
+
+    class Noted(training.Descent):
+        def step(self, gradient, learning_rate):
+            super().step(gradient, learning_rate)
+            visited.append(self._parameters[0].numpy().copy())
+
+    monkeypatch.setattr(training, "Descent", Noted)
+    options = {"n_epochs": 2, "batch_size": 20, "dropout": 0.0, "device": "cpu"}
+    visited = []
+    found = RankNet(**options).fit(data).model_.parameters
+    assert len(visited) == 6
+    expected = np.mean(visited[:3], axis=0)
+    for parameters in visited[3:]:
+        expected += (parameters - expected) / 3
+    assert found == pytest.approx(expected, abs=1e-6)
+    visited = []
+    assert (RankNet(**options, averaging=False).fit(data).model_.parameters == visited[-1]).all()
+
+
 def test_valid_measure_picks_the_epoch(data, fresh):
     ranker = LambdaRank(
         measure="ap", valid_measure="letor4:p@3", n_epochs=8, early_stopping=None, device="cpu"
@@ -125,6 +146,7 @@ def test_ways_to_train(data, fresh):
         {"l2": 5.0},
         {"layer_norm": True},
         {"batch_size": 4},
+        {"averaging": False},
         {"log_features": False},
     ):
         ranker = ListNet(n_epochs=6, device="cpu", **other).fit(data)

@@ -55,6 +55,8 @@ class NeuralRanker(Ranker):
     l2 : weight decay.
     n_epochs : the most passes over the training data.
     batch_size : queries in a step.
+    averaging : keep the average of the weights over about an epoch (Polyak & Juditsky 1992), not those that
+        the last step happened to reach.
     early_stopping : stop after so many epochs without a better validation measure; None never stops.
     restart_after : start anew from other random weights after so many epochs without a better `measure` on
         the training data; None never does.
@@ -67,7 +69,7 @@ class NeuralRanker(Ranker):
     measure: str | Measure = "ndcg@10"
     valid_measure: str | Measure | None = None
     log_features: bool = True
-    hidden: int | tuple[int, ...] = (64, 32)
+    hidden: int | tuple[int, ...] = 64
     activation: str = "relu"
     dropout: float = 0.3
     layer_norm: bool = False
@@ -78,7 +80,8 @@ class NeuralRanker(Ranker):
     l2: float = 0.0
     n_epochs: int = 100
     batch_size: int = 16
-    early_stopping: int | None = 20
+    averaging: bool = True
+    early_stopping: int | None = 15
     restart_after: int | None = None
     seed: int = 0
     device: str = "auto"
@@ -165,7 +168,7 @@ class NeuralRanker(Ranker):
         return rates
 
     @contextlib.contextmanager
-    def _progress(self, what: str) -> Iterator[Callable[[int, dict[str, float]], None] | None]:
+    def _progress(self, what: str) -> Iterator[Callable[[int, Network, dict[str, float]], None] | None]:
         if not self.verbose:
             yield None
             return
@@ -175,7 +178,7 @@ class NeuralRanker(Ranker):
         with Progress(*columns, TimeRemainingColumn()) as bar:
             task = bar.add_task("", total=self.n_epochs)
 
-            def on_epoch(epoch: int, now: dict[str, float]) -> None:
+            def on_epoch(epoch: int, network: Network, now: dict[str, float]) -> None:
                 judged = "".join(f", {part} {value:.4f}" for part, value in now.items())
                 bar.update(task, completed=epoch, description=f"{what}{epoch} epochs{judged}")
 

@@ -57,6 +57,7 @@ class Course:
     momentum: float
     l2: float
     dropout: float
+    averaging: bool
     early_stopping: int | None
     restart_after: int | None
     mixed_precision: bool
@@ -75,13 +76,23 @@ class Trained:
 
 
 class _Run:
-    """One way down from a random start: parameters, optimizer and sources of randomness."""
+    """One way down from a random start: parameters, their average, and sources of randomness.
+
+    The average is over all steps of the first epoch; later, a step counts the less the more epochs ago it was.
+    """
 
     def __init__(
-        self, architecture: Architecture, course: Course, random: np.random.Generator, device: torch.device
+        self,
+        architecture: Architecture,
+        course: Course,
+        steps_of_epoch: int,
+        random: np.random.Generator,
+        device: torch.device,
     ) -> None:
         self._architecture, self._course, self.random, self.n_epochs = architecture, course, random, 0
+        self._steps_of_epoch, self._n_steps = steps_of_epoch, 0
         self.parameters = torch.tensor(architecture.start(random), device=device, requires_grad=True)
+        self.averaged = self.parameters.detach().clone()
         self.generator = torch.Generator(device).manual_seed(int(random.integers(2**62)))
         self._descent = Descent(self.parameters, course.optimizer, course.momentum, course.l2)
         self._learning_rate = course.learning_rate
@@ -117,6 +128,9 @@ class _Run:
 
         _over_pieces(backward, len(scores))
         self._descent.step(sum(gradients[1:], start=gradients[0]), self._learning_rate)
+        self._n_steps += 1
+        newest = 1 / min(self._n_steps, self._steps_of_epoch) if self._course.averaging else 1.0
+        self.averaged.lerp_(self.parameters.detach(), newest)
 
 
 class Trainer:
@@ -163,9 +177,9 @@ class Trainer:
             self._piece = max(512, int(_WORK_OF_PIECE / architecture.n_parameters))
 
     def train(
-        self, course: Course, on_epoch: Callable[[int, dict[str, float]], None] | None = None
+        self, course: Course, on_epoch: Callable[[int, Network, dict[str, float]], None] | None = None
     ) -> Trained:
-        """Train up to `n_epochs`; Ctrl-C ends the training with the best epoch so far."""
+        """Train up to `n_epochs`, telling `on_epoch` of each; Ctrl-C ends the training with the best epoch so far."""
         with _one_thread():
             run = self._start(course, np.random.default_rng(course.seed))
             trained = Trained(self._network(run))
@@ -184,7 +198,7 @@ class Trainer:
                     for part, value in now.items():
                         trained.evals.setdefault(part, []).append(value)
                     if on_epoch is not None:
-                        on_epoch(epoch, now)
+                        on_epoch(epoch, network, now)
                     if self._valid is None or now["valid"] > trained.best:
                         trained.network, trained.best_epoch = network, epoch
                         trained.best = now.get("valid", trained.best)
@@ -211,10 +225,10 @@ class Trainer:
         return X.to(self._device)
 
     def _start(self, course: Course, random: np.random.Generator) -> _Run:
-        return _Run(self._architecture, course, random, self._device)
+        return _Run(self._architecture, course, len(self._lessons), random, self._device)
 
     def _network(self, run: _Run) -> Network:
-        parameters: Parameters = run.parameters.detach().cpu().numpy().copy()
+        parameters: Parameters = run.averaged.cpu().numpy().copy()
         return Network(self._architecture, self._scaling, parameters)
 
     def _epoch(self, run: _Run, judged: bool) -> dict[str, float]:
