@@ -72,7 +72,7 @@ class _Watched:
 
     def watch(self, valid, test):
         self._parts = [valid, test]
-        self.best = {measure: (-np.inf, np.nan) for measure in TEST_MEASURES}
+        self.best = dict.fromkeys(TEST_MEASURES, (-np.inf, np.nan))
         return self
 
     @contextlib.contextmanager

@@ -78,7 +78,7 @@ class Trained:
 class _Run:
     """One way down from a random start: parameters, their average, and sources of randomness.
 
-    The average is over all steps of the first epoch; later, a step counts the less the more epochs ago it was.
+    The average is over the steps of the first epoch; later, older steps fade over about an epoch.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class Trainer:
     def train(
         self, course: Course, on_epoch: Callable[[int, Network, dict[str, float]], None] | None = None
     ) -> Trained:
-        """Train up to `n_epochs`, telling `on_epoch` of each; Ctrl-C ends the training with the best epoch so far."""
+        """Train up to `n_epochs`, telling `on_epoch` of each; Ctrl-C keeps the best epoch so far."""
         with _one_thread():
             run = self._start(course, np.random.default_rng(course.seed))
             trained = Trained(self._network(run))
