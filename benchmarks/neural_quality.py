@@ -37,7 +37,7 @@ PLAIN = {
     "activation": "tanh",
     "dropout": 0.0,
     "log_features": False,
-    "averaging": False,
+    "averaged": False,
     "early_stopping": None,
 }
 LEARNING_RATES = (0.0003, 0.001, 0.003)

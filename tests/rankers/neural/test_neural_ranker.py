@@ -12,6 +12,7 @@ from pomona.rankers.neural.list_mle import ListMLE
 from pomona.rankers.neural.list_net import ListNet
 from pomona.rankers.neural.rank_net import RankNet
 from pomona.rankers.neural.soft_rank import SoftRank
+from pomona.rankers.neural.training import Trainer
 
 RANKERS = [RankNet, LambdaRank, ListNet, ListMLE, SoftRank]
 
@@ -132,6 +133,31 @@ def test_progress(parts, capsys):
     shown = capsys.readouterr().out
     assert "RankNet" in shown
     assert "rate 0.01 (2 of 2), 2 epochs, loss" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(("before", "rates", "kept"), [(3, 0.01, 3), (8, (0.01, 0.02), 8), (0, 0.01, 0)])
+def test_ctrl_c_keeps_the_best_epoch(before, rates, kept, parts, monkeypatch):
+    """After three epochs; in the first epoch of the second rate; before anything was learnt."""
+
+    def interrupt(self, run, judged):
+        if len(visited) == before:
+            raise KeyboardInterrupt
+        visited.append(run.n_epochs)
+        return original(self, run, judged)
+
+    visited, original = [], Trainer._epoch
+    monkeypatch.setattr(Trainer, "_epoch", interrupt)
+    ranker = RankNet(n_epochs=8, learning_rate=rates, early_stopping=None, device="cpu")
+    if kept == 0:
+        with pytest.raises(KeyboardInterrupt):
+            ranker.fit(parts[0], valid=parts[1])
+        return
+    with pytest.warns(UserWarning, match="interrupted: keeping epoch") as caught:
+        ranker.fit(parts[0], valid=parts[1])
+    assert ranker.interrupted_
+    assert len(ranker.evals_["valid"]) == kept
+    assert ranker.score(parts[1]) == max(ranker.evals_["valid"])
+    assert caught[0].filename == __file__
 
 
 def test_weights_of_queries(parts):

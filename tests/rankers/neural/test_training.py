@@ -95,7 +95,7 @@ def test_early_stopping(data, fresh):
     assert len(ranker.evals_["valid"]) == ranker.best_epoch_ + 3 < 500
 
 
-def test_averaging(data, monkeypatch):
+def test_averaged_weights(data, monkeypatch):
     """By hand: the mean of the first epoch's steps; then each of an epoch's n steps counts 1 / n."""
 
     class Noted(training.Descent):
@@ -113,7 +113,7 @@ def test_averaging(data, monkeypatch):
         expected += (parameters - expected) / 3
     assert found == pytest.approx(expected, abs=1e-6)
     visited = []
-    assert (RankNet(**options, averaging=False).fit(data).model_.parameters == visited[-1]).all()
+    assert (RankNet(**options, averaged=False).fit(data).model_.parameters == visited[-1]).all()
 
 
 def test_valid_measure_picks_the_epoch(data, fresh):
@@ -146,7 +146,7 @@ def test_ways_to_train(data, fresh):
         {"l2": 5.0},
         {"layer_norm": True},
         {"batch_size": 4},
-        {"averaging": False},
+        {"averaged": False},
         {"log_features": False},
     ):
         ranker = ListNet(n_epochs=6, device="cpu", **other).fit(data)
@@ -174,20 +174,3 @@ def test_devices():
     for name in ("gpu", "cuda:99"):
         with pytest.raises(InputError, match="cannot be used"):
             device_named(name)
-
-
-def test_ctrl_c_keeps_the_best_epoch(data, fresh, monkeypatch):
-    def interrupt(self, run, judged):
-        if run.n_epochs == 3:
-            raise KeyboardInterrupt
-        return original(self, run, judged)
-
-    original = training.Trainer._epoch
-    monkeypatch.setattr(training.Trainer, "_epoch", interrupt)
-    with pytest.warns(UserWarning, match="interrupted: keeping epoch"):
-        ranker = RankNet(n_epochs=9, device="cpu").fit(data, valid=fresh)
-    assert ranker.interrupted_
-    assert len(ranker.evals_["valid"]) == 3
-    monkeypatch.setattr(training.Trainer, "_epoch", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        RankNet(n_epochs=9, device="cpu").fit(data)

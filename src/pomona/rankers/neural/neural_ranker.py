@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -55,8 +56,8 @@ class NeuralRanker(Ranker):
     l2 : weight decay.
     n_epochs : the most passes over the training data.
     batch_size : queries in a step.
-    averaging : keep the average of the weights over about an epoch (Polyak & Juditsky 1992), not those that
-        the last step happened to reach.
+    averaged : keep the mean of the weights over about an epoch (Polyak & Juditsky 1992), not those that the
+        last step happened to reach.
     early_stopping : stop after so many epochs without a better validation measure; None never stops.
     restart_after : start anew from other random weights after so many epochs without a better `measure` on
         the training data; None never does.
@@ -64,6 +65,14 @@ class NeuralRanker(Ranker):
     device : `cpu`, `cuda`, or `auto`: the GPU if there is one.
     mixed_precision : on a GPU, compute the network in bfloat16.
     verbose : show a progress bar.
+
+    Attributes
+    ----------
+    best_epoch_ : the epoch that was kept: the best on the validation data, without any the last.
+    evals_ : after every epoch: the mean `loss`, if the method has one; with validation data, the measure of
+        the training data as they were met, `train`, and of the validation data, `valid`.
+    learning_rate_ : the one that was kept.
+    interrupted_ : whether Ctrl-C ended the training.
     """
 
     measure: str | Measure = "ndcg@10"
@@ -80,7 +89,7 @@ class NeuralRanker(Ranker):
     l2: float = 0.0
     n_epochs: int = 100
     batch_size: int = 16
-    averaging: bool = True
+    averaged: bool = True
     early_stopping: int | None = 15
     restart_after: int | None = None
     seed: int = 0
@@ -139,7 +148,11 @@ class NeuralRanker(Ranker):
             self.interrupted_ = trained.interrupted
             if trained.interrupted:
                 break
-        if self.best_epoch_ == 0:
+        if self.interrupted_:
+            if self.best_epoch_ == 0:
+                raise KeyboardInterrupt
+            warnings.warn(f"interrupted: keeping epoch {self.best_epoch_}", stacklevel=3)
+        elif self.best_epoch_ == 0:
             raise InputError("the training ran away to infinite weights: lower the learning rate")
 
     def _checked_rates(self, valid: Dataset | None) -> tuple[float, ...]:

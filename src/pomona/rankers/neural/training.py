@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -57,7 +56,7 @@ class Course:
     momentum: float
     l2: float
     dropout: float
-    averaging: bool
+    averaged: bool
     early_stopping: int | None
     restart_after: int | None
     mixed_precision: bool
@@ -66,7 +65,7 @@ class Course:
 
 @dataclass
 class Trained:
-    """What training leaves behind; the best epoch is 0 if it ran away before anything could be kept."""
+    """What training leaves behind; the best epoch is 0 if nothing was learnt that could be kept."""
 
     network: Network
     evals: dict[str, list[float]] = field(default_factory=dict)
@@ -124,12 +123,13 @@ class _Run:
         gradients = list(gradient.split([len(piece) for piece in scores]))
 
         def backward(i: int) -> None:
+            # From a scalar: to start from a vector, PyTorch would first import its algebra of symbols.
             (gradients[i],) = torch.autograd.grad(scores[i] @ gradients[i], self.parameters)
 
         _over_pieces(backward, len(scores))
         self._descent.step(sum(gradients[1:], start=gradients[0]), self._learning_rate)
         self._n_steps += 1
-        newest = 1 / min(self._n_steps, self._steps_of_epoch) if self._course.averaging else 1.0
+        newest = 1 / min(self._n_steps, self._steps_of_epoch) if self._course.averaged else 1.0
         self.averaged.lerp_(self.parameters.detach(), newest)
 
 
@@ -179,7 +179,7 @@ class Trainer:
     def train(
         self, course: Course, on_epoch: Callable[[int, Network, dict[str, float]], None] | None = None
     ) -> Trained:
-        """Train up to `n_epochs`, telling `on_epoch` of each; Ctrl-C keeps the best epoch so far."""
+        """Train up to `n_epochs`, telling `on_epoch` of each; Ctrl-C ends it early."""
         with _one_thread():
             run = self._start(course, np.random.default_rng(course.seed))
             trained = Trained(self._network(run))
@@ -209,10 +209,7 @@ class Trainer:
                     elif course.restart_after and epoch - gained >= course.restart_after:
                         run, best_train, gained = self._start(course, run.random), -math.inf, epoch
             except KeyboardInterrupt:
-                if trained.best_epoch == 0:  # nothing was learnt that could be kept
-                    raise
                 trained.interrupted = True
-                warnings.warn(f"interrupted: keeping epoch {trained.best_epoch}", stacklevel=2)
             return trained
 
     def _scaled(self, rows: Offsets) -> Tensor:
