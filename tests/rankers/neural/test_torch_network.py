@@ -42,3 +42,15 @@ def test_dropout_keeps_the_mean():
     assert float(dropped.mean()) == pytest.approx(float(whole.mean()), rel=0.02)
     again = scores_of(architecture, parameters, x, 0.5, torch.Generator().manual_seed(0))
     assert (again == dropped).all()
+
+
+def test_half_precision():
+    """Close to the whole, and the scores themselves have all their digits."""
+    architecture = Architecture(20, (30, 10), layer_norm=True)
+    parameters = torch.from_numpy(parameters_of(architecture))
+    x = torch.randn((500, 20), generator=torch.Generator().manual_seed(0))
+    whole, half = (scores_of(architecture, parameters, x, in_half=way) for way in (False, True))
+    assert half.dtype == torch.float32
+    assert (half != whole).any()
+    assert half.tolist() == pytest.approx(whole.tolist(), abs=0.1)
+    assert len(half.unique()) == 500
