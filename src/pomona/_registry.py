@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pomona.errors import UnknownNameError
+from pomona.errors import InputError, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +77,19 @@ def find(folder: str, name: str, kind: str) -> Entry:
         if asked in (entry.name, entry.class_name.lower(), *entry.aliases):
             return entry
     raise UnknownNameError(kind, name, entries(folder))
+
+
+def class_in_file(path: Path, class_name: str, base: type, kind: str) -> Any:
+    """A class of a user's own file, which runs the file; no name of the registry can mean it."""
+    if not path.is_file():
+        raise InputError(f"no such file, expected a Python file with a {kind} class", path)
+    spec = importlib.util.spec_from_file_location(str(path), path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[str(path)] = importlib.util.module_from_spec(spec)  # dataclasses look there
+    spec.loader.exec_module(module)
+    found = getattr(module, class_name, None)
+    if not (isinstance(found, type) and issubclass(found, base)):
+        known = [name for name, of in vars(module).items() if isinstance(of, type) and issubclass(of, base)]
+        raise UnknownNameError(f"{kind} class in {path}", class_name, known)
+    return found

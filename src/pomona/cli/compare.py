@@ -65,13 +65,16 @@ def compare(
     ] = None,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Without, only run; with, later, only report.")
+    ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="For machines; no progress.")] = False,
 ) -> None:
     """Train every ranker on every fold, judge them, test the differences, and write a report.
 
-    What is done is kept: after an interruption the same command goes on where it stopped. A ranker that can
-    be trained towards a measure is trained towards the main one, unless it says otherwise, as in
-    lambdamart(measure=err@20). Parameters that are given stay out of the search. DIR/spec.toml has all this
+    What is done is kept: after an interruption the same command goes on where it stopped, also on another
+    machine to which the directory was copied. A ranker that can be trained towards a measure is trained towards the main one,
+    unless it says otherwise, as in lambdamart(measure=err@20). Parameters that are given stay out of the search. DIR/spec.toml has all this
     as a file.
 
     \b
@@ -132,30 +135,36 @@ def compare(
         is_store = data[0].endswith(".toml") and (home / "store.sqlite").is_file()
         out = home if is_store else Path(f"{re.sub(r'[ /]', '-', spec.name)}-comparison")
     watch = Progress(spec.main, preface=preface, is_quiet=as_json)
-    present(spec, out, watch, n_jobs=jobs, dask=dask, retry=retry)
+    present(spec, out, watch, report=report, n_jobs=jobs, dask=dask, retry=retry)
 
 
-def present(spec: Spec, directory: Path, watch: Progress, **how: Any) -> None:
-    """Run a comparison in sight of the user, write its report, and print the answer."""
+def present(spec: Spec, directory: Path, watch: Progress, *, report: bool = True, **how: Any) -> None:
+    """Run a comparison in sight of the user, and, if wanted, write its report and print the answer."""
     from pomona.cli.output import print_json
 
-    # Loading what the report needs takes two seconds, for which no run should wait.
-    Thread(target=import_module, args=("pomona.report.html",), daemon=True).start()
+    if report:  # loading what it needs takes two seconds, for which no run should wait
+        Thread(target=import_module, args=("pomona.report.html",), daemon=True).start()
     results = _watched(spec, directory, watch, how)
     states = results.runs["state"].to_list()
     if "done" not in [s for s, b in zip(states, results.runs["is_bound"], strict=True) if not b]:
         reasons = results.runs["reason"].drop_nulls().to_list()
         raise PomonaError(f"every run failed, the first because: {reasons[0]}")
+    counts = {state: states.count(state) for state in sorted(set(states))}
+    if not report:
+        told = ", ".join(f"{count} runs {state}" for state, count in counts.items())
+        text = f"{told} in {directory}; the same command without --no-report writes the report"
+        print_json({"runs": counts, "directory": str(directory)}) if watch.is_quiet else typer.echo(text)
+        return
     from pomona.experiments.findings import find
     from pomona.report.html import write_report
 
     findings = find(results)
-    report = write_report(findings, directory)
+    path = write_report(findings, directory)
     if watch.is_quiet:
         print_json(
             {
-                "report": str(report),
-                "runs": {state: states.count(state) for state in sorted(set(states))},
+                "report": str(path),
+                "runs": counts,
                 "main": findings.main,
                 "baseline": findings.baseline,
                 "table": findings.table.to_dicts(),
@@ -168,7 +177,7 @@ def present(spec: Spec, directory: Path, watch: Progress, **how: Any) -> None:
     _print_answer(findings)
     for warning in findings.warnings:
         typer.echo(f"note: {warning}", err=True)
-    typer.echo(f"\nreport: {report}")
+    typer.echo(f"\nreport: {path}")
 
 
 def _watched(spec: Spec, directory: Path, watch: Progress, how: Mapping[str, Any]) -> Results:

@@ -24,7 +24,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ from pomona.experiments.source import FoldSource, cut, digest
 from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, ranker_class
 from pomona.measures.judge import judge, judged_of
 from pomona.measures.parse import measure as parse_measure
-from pomona.rankers.base import Ranker, load_model
+from pomona.rankers.base import Ranker, SearchRange, load_model
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,6 +51,11 @@ N_REHEARSED, N_STEPS = 12, 3
 
 _STEPS = ("n_trees", "n_rounds", "n_epochs", "n_iterations", "max_iterations")
 
+_PACKAGES = (
+    *("numpy", "numba", "scipy", "scikit-learn", "polars", "torch", "optuna"),
+    *("lightgbm", "xgboost", "catboost"),
+)
+
 _SHORTEST_TIMING, _MOST_TIMINGS = 0.05, 20
 
 
@@ -58,8 +63,10 @@ _SHORTEST_TIMING, _MOST_TIMINGS = 0.05, 20
 class Run:
     """What is fitted, on what; `data` is the digest of the fold.
 
-    `parameters` are all that the ranker has but the seed, and `searched` names those to be searched for. The
-    id is made of what could change a number: not of names, and of the seed only where chance plays a part.
+    `parameters` are all that the ranker has but the seed, and `searched` names those to be searched for, in
+    `space` where the ranker's own is not meant. `code` is the digest of the file of a ranker of the user's.
+    The id is made of what could change a number: not of names and places, and of the seed only where chance
+    plays a part.
     """
 
     dataset: str
@@ -72,12 +79,21 @@ class Run:
     search: SearchSpec | None = None
     searched: tuple[str, ...] = ()
     uses_seed: bool = True
+    space: Mapping[str, SearchRange] | None = None
+    code: str = ""
 
     @property
     def id(self) -> str:
         """The name of the run's files, and its key in the store."""
-        how = [self.search.n_trials, self.search.seed, *self.searched] if self.search else []
-        what = [self.kind, self.parameters, self.seed if self.uses_seed else None, self.data, how]
+        how: list[Any] = [self.search.n_trials, self.search.seed, *self.searched] if self.search else []
+        how += [self.space] if self.search and self.space else []
+        what = [
+            self.code or self.kind,
+            self.parameters,
+            self.seed if self.uses_seed else None,
+            self.data,
+            how,
+        ]
         return hashlib.blake2b(json.dumps(what, sort_keys=True).encode(), digest_size=12).hexdigest()
 
     def __str__(self) -> str:
@@ -127,7 +143,8 @@ def _run(spec: Spec, dataset: str, fold: int, data: str, row: RankerSpec, seed: 
     parameters = {**cls().get_params(deep=False), **row.parameters}
     if "measure" in parameters and "measure" not in row.parameters:
         parameters["measure"] = spec.main
-    free = [name for name in cls.search_space if spec.search is not None and name not in row.parameters]
+    space = cls.search_space if row.search is None else row.search
+    free = [name for name in space if spec.search is not None and name not in row.parameters]
     plain = {name: _plain(value) for name, value in parameters.items() if name not in ("seed", "verbose")}
     return Run(
         dataset,
@@ -140,7 +157,18 @@ def _run(spec: Spec, dataset: str, fold: int, data: str, row: RankerSpec, seed: 
         spec.search if free else None,
         tuple(free),
         uses_seed="seed" in parameters or bool(free) or _stops_early(parameters),
+        space=row.search,
+        code=_code(row.ranker),
     )
+
+
+@cache
+def _code(ranker: str) -> str:
+    """The class of a user's own file and the digest of the file, wherever that lies; empty for ours."""
+    path, _, class_name = ranker.rpartition(":")
+    if not path.endswith(".py"):
+        return ""
+    return f"{class_name} {hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()}"
 
 
 def _stops_early(parameters: Mapping[str, Any]) -> bool:
@@ -183,7 +211,7 @@ def _execute(task: Task, begun: Callable[[], None]) -> Outcome:
         return Outcome(run.id, "done")
     record: dict[str, Any] = {}
     if task.model is not None:
-        ranker = _loaded_model(task.model)
+        ranker = _loaded_model(task.model, ranker_class(run.kind))
     else:
         with contextlib.suppress(Exception):  # the run itself will tell
             _rehearse(run, fold)
@@ -263,7 +291,8 @@ def _fitted(run: Run, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
     record: dict[str, Any] = {}
     if run.search is not None:
         assert fold.valid is not None
-        space = {name: ranker_class(run.kind).search_space[name] for name in run.searched}
+        known = ranker_class(run.kind).search_space if run.space is None else run.space
+        space = {name: known[name] for name in run.searched}
         ranker, record = search(
             lambda **chosen: made(run, **chosen),
             space,
@@ -325,11 +354,11 @@ def _saved(ranker: Ranker) -> bytes:
         return path.read_bytes()
 
 
-def _loaded_model(model: bytes) -> Ranker:
+def _loaded_model(model: bytes, cls: type[Ranker]) -> Ranker:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.pomona")
         path.write_bytes(model)
-        return load_model(path)
+        return load_model(path, cls)
 
 
 def start_peak_memory() -> bool:
@@ -362,7 +391,7 @@ def peak_memory() -> int | None:
 def versions() -> dict[str, str]:
     """What computed this."""
     found = {"pomona": __version__, "python": platform.python_version()}
-    for package in ("numpy", "numba", "scipy", "scikit-learn", "polars", "torch", "lightgbm", "optuna"):
+    for package in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
             found[package] = version(package)
     return found

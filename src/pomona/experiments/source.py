@@ -47,9 +47,15 @@ class FoldSource:
     n_folds: int = 0
     n_features: int | None = None
     columns: tuple[tuple[str, str], ...] = ()
+    drop_empty: bool = False
+    joined: tuple[FoldFiles, ...] = ()
 
     def load(self) -> Fold:
         """Read the fold, or cut it out of the whole."""
+        fold = self._load()
+        return Fold(*map(_answered, fold)) if self.drop_empty else fold
+
+    def _load(self) -> Fold:
         if self.files is not None:
             return self._read_files(self.files)
         data = _whole(self.whole, self.columns)
@@ -59,7 +65,7 @@ class FoldSource:
 
     def parts(self) -> dict[str, Dataset]:
         """The documents of the dataset, in the parts that an audit looks at."""
-        if self.files is None:
+        if self.files is None and not self.drop_empty:
             return {"data": _whole(self.whole, self.columns)}
         return {name: part for name, part in self.load()._asdict().items() if part is not None}
 
@@ -87,6 +93,13 @@ def cut(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
     return data.take(np.sort(order[n_valid:])), data.take(np.sort(order[:n_valid]))
 
 
+def _answered(data: Dataset | None) -> Any:
+    """The queries with a relevant document."""
+    if data is None:
+        return None
+    return data.take(np.flatnonzero(np.maximum.reduceat(data.y, data.query_ptr[:-1]) > 0))
+
+
 @lru_cache(maxsize=1)
 def _whole(source: str | Simulated, columns: tuple[tuple[str, str], ...]) -> Dataset:
     if isinstance(source, Simulated):
@@ -110,27 +123,48 @@ def fold_sources(data: DataSpec, n_folds: int) -> list[FoldSource]:
     """The folds of a dataset that the comparison wants; nothing is read yet."""
     columns = {"label": data.label, "qid": data.qid, "doc_id": data.doc_id}
     shared: dict[str, Any] = {
-        "columns": tuple((key, name) for key, name in columns.items() if name is not None)
+        "columns": tuple((key, name) for key, name in columns.items() if name is not None),
+        "drop_empty": data.drop_empty,
     }
     source = data.source
     if isinstance(source, Files):
         valid = (Path(source.valid),) if source.valid else ()
         files = FoldFiles((Path(source.train),), valid, (Path(source.test),))
         found = [FoldSource(data.name, 1, files, **shared)]
-    elif isinstance(source, Simulated) or Path(source).is_file():
+    elif isinstance(source, Simulated) or (isinstance(source, str) and Path(source).is_file()):
         found = [
             FoldSource(data.name, k, whole=source, n_folds=n_folds, **shared) for k in range(1, n_folds + 1)
         ]
     else:
-        folds = load_folds(source)
+        joined = [load_folds(one) for one in ((source,) if isinstance(source, str) else source)]
+        if len({len(folds) for folds in joined}) > 1:
+            counts = ", ".join(str(len(folds)) for folds in joined)
+            raise InputError(
+                f"dataset {data.name}: only equal numbers of folds can be joined, found {counts}"
+            )
+        widths = {folds.n_features for folds in joined}
+        n_features = widths.pop() if len(widths) == 1 else None
         found = [
-            FoldSource(data.name, k, _absolute(files), n_features=folds.n_features, **shared)
-            for k, files in enumerate(folds.files, 1)
+            FoldSource(
+                data.name,
+                k,
+                _absolute(_joined(files)),
+                n_features=n_features,
+                joined=files if len(files) > 1 else (),
+                **shared,
+            )
+            for k, files in enumerate(zip(*(folds.files for folds in joined), strict=True), 1)
         ]
     for fold in data.folds or ():
         if fold > len(found):
             raise InputError(f"dataset {data.name} has folds 1 to {len(found)}, found {fold}")
     return [source for source in found if data.folds is None or source.fold in data.folds]
+
+
+def _joined(files: Sequence[FoldFiles]) -> FoldFiles:
+    """One fold of several: the files of each part, one after the other."""
+    train, valid, test = zip(*((of.train, of.valid, of.test) for of in files), strict=True)
+    return FoldFiles(sum(train, ()), sum(valid, ()), sum(test, ()))
 
 
 def _absolute(files: FoldFiles) -> FoldFiles:
@@ -166,6 +200,7 @@ def examine(spec: Spec, data: DataSpec, known: Mapping[str, DataFacts]) -> tuple
     measures = [parse_measure(*pair) for pair in spec.judged().values()]
     facts = DataFacts()
     for source in sources:
+        _refuse_shared_ids(source)
         fold = source.load()
         _refuse_overlap(source, fold)
         try:
@@ -212,6 +247,18 @@ def digest(fold: Fold) -> str:
 def _any_ranking(data: Dataset) -> Judged:
     """Scores without ties: do the measures take these labels at all?"""
     return Judged(data.y, np.arange(data.n_docs, dtype=np.float64), data.query_ptr, data.doc_ids)
+
+
+def _refuse_shared_ids(source: FoldSource) -> None:
+    """Refuse joined collections that give one id to two queries, which would become one query."""
+    seen: set[str] = set()
+    for files in source.joined:
+        found = {str(qid) for part in Folds([files], {})[0] if part is not None for qid in part.qids.tolist()}
+        if shared := seen & found:
+            raise InputError(
+                f"dataset {source.dataset}: query {min(shared)} stands in both of the collections"
+            )
+        seen |= found
 
 
 def _refuse_overlap(source: FoldSource, fold: Fold) -> None:

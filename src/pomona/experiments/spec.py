@@ -8,10 +8,18 @@
     source = "mq2008"                       # a collection, a fold directory, or a file to be cross-validated
     folds = [1, 2]
 
+    [[dataset]]
+    source = ["mq2007", "mq2008"]           # collections joined fold by fold
+    drop_empty = true                       # without the queries that have no relevant document
+
     [[ranker]]
     ranker = "lambdamart"
     label = "LambdaMART yahoo"
     measure = "yahoo:ndcg@10"               # any other key is a parameter of the ranker
+
+    [[ranker]]
+    ranker = "mine.py:MyRanker"             # a class in a file of yours
+    search.depth = [2, 8, "int"]            # search this, from 2 to 8, and nothing else of this ranker
 
     [search]
     n_trials = 20
@@ -30,11 +38,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pomona import _registry
 from pomona.errors import InputError, PomonaError
 from pomona.measures.parse import measure as parse_measure
+
+if TYPE_CHECKING:
+    from pomona.rankers.base import SearchRange
 
 CUTOFFS = range(1, 11)
 """The cut-offs of the NDCG curve that every comparison draws."""
@@ -70,14 +81,17 @@ class DataSpec:
     Parameters
     ----------
     name : what it is called; unique.
-    source : a collection's name, a fold directory or a single file; or `Files`, or `Simulated`.
+    source : a collection's name, a fold directory or a single file; or `Files`, or `Simulated`; or several
+        collections or directories, which are joined fold by fold.
     folds : which of its folds, counted from 1; None takes all.
+    drop_empty : leave out the queries without a relevant document.
     label, qid, doc_id : the columns that are no features, where the files are tables.
     """
 
     name: str
-    source: str | Files | Simulated
+    source: str | tuple[str, ...] | Files | Simulated
     folds: tuple[int, ...] | None = None
+    drop_empty: bool = False
     label: str = "label"
     qid: str = "qid"
     doc_id: str | None = None
@@ -85,11 +99,18 @@ class DataSpec:
 
 @dataclass(frozen=True)
 class RankerSpec:
-    """One row of the comparison: a ranker of the registry with some of its parameters set."""
+    """One row of the comparison: a ranker with some of its parameters set.
+
+    Parameters
+    ----------
+    ranker : its name, or `path/to/file.py:ClassName`.
+    search : what is searched, instead of the ranker's own `search_space`; None leaves that to the ranker.
+    """
 
     label: str
     ranker: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    search: Mapping[str, SearchRange] | None = None
 
 
 @dataclass(frozen=True)
@@ -164,7 +185,7 @@ class Spec:
         for row in self.rankers:
             named = {"ranker": row.ranker, "label": row.label}
             given = {name: "none" if value is None else value for name, value in row.parameters.items()}
-            lines += ["", "[[ranker]]", *_assignments({**named, **given})]
+            lines += ["", "[[ranker]]", *_assignments({**named, **given, "search": row.search})]
         if self.search is not None:
             lines += ["", "[search]", *_assignments(dataclasses.asdict(self.search))]
         return "\n".join(lines) + "\n"
@@ -187,23 +208,35 @@ def checked(spec: Spec) -> Spec:
 @cache
 def ranker_class(name: str) -> Any:
     """The class of a ranker, and a clear word when a package that it needs is missing."""
-    entry = _registry.find("rankers", name, "ranker")
+    path, _, class_name = name.rpartition(":")
     try:
-        return entry.load()
+        if path.endswith(".py"):
+            from pomona.rankers.base import Ranker
+
+            return _registry.class_in_file(Path(path), class_name, Ranker, "ranker")
+        return _registry.find("rankers", name, "ranker").load()
     except PomonaError:
         raise
     except ImportError as error:
-        raise InputError(f"{entry.class_name} cannot be loaded: {error}") from None
+        raise InputError(f"ranker {class_name} cannot be loaded: {error}") from None
 
 
 def _data_table(data: DataSpec) -> dict[str, Any]:
     if isinstance(data.source, Files):
         source = dataclasses.asdict(data.source)
     else:
-        source = {"source" if isinstance(data.source, str) else "simulate": data.source}
+        source = {"simulate" if isinstance(data.source, Simulated) else "source": data.source}
     columns = {"label": data.label, "qid": data.qid}
     given = {key: value for key, value in columns.items() if value != key}
-    return {"name": data.name, **source, "folds": data.folds, **given, "doc_id": data.doc_id}
+    drop_empty = data.drop_empty or None  # absent unless it says something
+    return {
+        "name": data.name,
+        **source,
+        "folds": data.folds,
+        "drop_empty": drop_empty,
+        **given,
+        "doc_id": data.doc_id,
+    }
 
 
 def _assignments(table: Mapping[str, Any]) -> list[str]:
@@ -223,5 +256,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, tuple | list):
         return f"[{', '.join(map(_toml, value))}]"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return f"{{{', '.join(_assignments(dataclasses.asdict(value)))}}}"
+        return _toml(dataclasses.asdict(value))
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(_assignments(value))}}}"
     return repr(value)

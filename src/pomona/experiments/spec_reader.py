@@ -17,6 +17,7 @@ from pomona.errors import InputError, PomonaError, UnknownNameError
 from pomona.experiments.spec import DataSpec, Files, RankerSpec, SearchSpec, Simulated, Spec, ranker_class
 from pomona.measures.conventions import CONVENTIONS, convention_named
 from pomona.measures.parse import measure as parse_measure
+from pomona.rankers.base import SCALES, SearchRange
 
 _KINDS: dict[type, str] = {
     str: "a text",
@@ -174,10 +175,11 @@ def _dataset(table: _Table) -> DataSpec:
             )
         if kinds != ["train"] and {"valid", "test"} & table.values.keys():
             raise InputError(f"valid and test go with train, not with {kinds[0]}")
-    source: str | Files | Simulated
+    source: str | tuple[str, ...] | Files | Simulated
     if kinds == ["source"]:
-        source = _place(table)
-        name = Path(source).name.partition(".")[0] or source
+        places = [_place(table, text) for text in table.texts("source", [])]
+        source = tuple(places) if len(places) > 1 else places[0]
+        name = "+".join(Path(place).name.partition(".")[0] or place for place in places)
     elif kinds == ["train"]:
         table.need("test", str)
         files = {key: _file(table, key) for key in ("train", "valid", "test") if key in table.values}
@@ -188,14 +190,14 @@ def _dataset(table: _Table) -> DataSpec:
         name=table.get("name", str, name),
         source=source,
         folds=table.numbers("folds", least=1),
+        drop_empty=table.get("drop_empty", bool, default=False),
         label=table.get("label", str, "label"),
         qid=table.get("qid", str, "qid"),
         doc_id=table.get("doc_id", str),
     )
 
 
-def _place(table: _Table) -> str:
-    text: str = table.get("source", str)
+def _place(table: _Table, text: str) -> str:
     if text.lower() in COLLECTIONS:
         return text.lower()
     path = table.origin.folder / text
@@ -221,25 +223,56 @@ def _simulated(table: _Table) -> Simulated:
 
 
 def _ranker(table: _Table) -> RankerSpec:
-    name = table.need("ranker", str)
+    text = table.need("ranker", str)
     with table.at("ranker"):
-        entry, cls = _registry.find("rankers", name, "ranker"), ranker_class(name)
-    defaults = cls().get_params(deep=False)
+        name = _ranker_name(table, text)
+        cls = ranker_class(name)
+    class_name, defaults = cls.__name__, cls().get_params(deep=False)
     given: dict[str, Any] = {}
     for key, value in table.values.items():
-        if key in ("ranker", "label"):
+        if key in ("ranker", "label", "search"):
             continue
         with table.at(key):
             if key not in defaults:
-                raise UnknownNameError(f"parameter of {entry.class_name}", key, [*defaults, "label"])
+                raise UnknownNameError(f"parameter of {class_name}", key, [*defaults, "label", "search"])
             if key == "seed":
                 raise InputError("the comparison sets the seeds: write seeds = [0, 1] at the top")
             given[key] = _parameter(value, defaults[key])
             if key == "measure":
                 given[key] = _measure(table, given[key])
     written = ", ".join(f"{key}={_written(value)}" for key, value in given.items())
-    default = f"{entry.class_name}({written})" if given else entry.class_name
-    return RankerSpec(table.get("label", str, default), entry.name, given)
+    default = f"{class_name}({written})" if given else class_name
+    return RankerSpec(table.get("label", str, default), name, given, _space(table, defaults, given))
+
+
+def _ranker_name(table: _Table, text: str) -> str:
+    """The registry's name of a ranker; one in a user's own file keeps its path."""
+    path, _, class_name = text.rpartition(":")
+    if path.endswith(".py"):
+        return f"{(table.origin.folder / path).resolve()}:{class_name}"
+    return _registry.find("rankers", text, "ranker").name
+
+
+def _space(
+    table: _Table, parameters: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, SearchRange] | None:
+    """What a ranker's own table `search` says; [least, most, scale] is a range, any other list is choices."""
+    if "search" not in table.values:
+        return None
+    space: dict[str, SearchRange] = {}
+    for key, value in table.get("search", dict).items():
+        with table.at(f"search.{key}"):
+            if key not in parameters:
+                raise UnknownNameError("parameter", key, parameters)
+            if key in given:
+                raise InputError(f"{key} is given, so it cannot be searched: leave one of them out")
+            choices: list[Any] = [tuple(of) if isinstance(of, list) else of for of in _of_kind(value, list)]
+            if not choices:
+                raise InputError("expected [least, most, scale] or a list of choices, found none")
+            space[key] = choices
+            if len(choices) == 3 and choices[2] in SCALES:
+                space[key] = (choices[0], choices[1], choices[2])
+    return space
 
 
 def _parameter(value: Any, default: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import re
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ def measure(text: str | Measure, convention: str | None = None) -> Measure:
         raise InputError(f"found measure {text!r}, expected [convention:]name[(parameter=value,…)][@k]")
     prefix = match["prefix"]
     if prefix is not None and prefix.endswith(".py"):
-        cls = _from_file(Path(prefix), match["name"])
+        cls = _registry.class_in_file(Path(prefix), match["name"], Measure, "measure")
     else:
         cls = _registry.find("measures", match["name"], "measure").load()
         convention = prefix or convention
@@ -88,18 +87,3 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         raise InputError(f"found {text!r} in a measure's parameters, expected a number") from None
-
-
-def _from_file(path: Path, class_name: str) -> type[Measure]:
-    if not path.is_file():
-        raise InputError("no such file, expected a Python file with a measure class", path)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    cls = getattr(module, class_name, None)
-    if not (isinstance(cls, type) and issubclass(cls, Measure)):
-        known = [n for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Measure)]
-        raise UnknownNameError(f"measure class in {path}", class_name, known)
-    return cls

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pomona import _registry
+from pomona._jit import n_threads
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, PomonaError
@@ -28,6 +29,8 @@ from pomona.rankers.model_file import read_model, write_model
 
 Validation = Dataset | tuple[Any, Any, Any]
 SearchRange = tuple[float, float, str] | list[Any]
+SCALES = ("linear", "log", "int", "log int")
+"""How a range is searched."""
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
@@ -140,6 +143,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def _measure(self) -> Measure:
         return parse_measure(self.measure)
 
+    @property
+    def _n_threads(self) -> int:
+        """How many threads may work at once: `POMONA_THREADS`, or all cores; in a comparison, a share."""
+        return n_threads()
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_features_in_"):
             raise NotFittedError(f"{type(self).__name__} is not fitted: call fit first")
@@ -157,10 +165,15 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return {"parameters": parameters, "learnt": learnt}, arrays
 
 
-def load_model(path: str | Path) -> Ranker:
-    """Read a fitted ranker from the file that `save` wrote."""
+def load_model(path: str | Path, ranker: type[Ranker] | None = None) -> Ranker:
+    """Read a fitted ranker from the file that `save` wrote.
+
+    `ranker` is the class of a ranker of your own: loading a file runs no code, so it cannot find the class.
+    """
     kind, written, arrays = read_model(Path(path))
     try:
+        if ranker is not None and ranker.name == kind:
+            return _restored(ranker, written, arrays)
         return restored(kind, written, arrays)
     except PomonaError:
         raise
@@ -170,13 +183,16 @@ def load_model(path: str | Path) -> Ranker:
 
 def restored(kind: str, written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
     """The fitted ranker of this kind that was `written`, with its arrays."""
-    cls = _registry.find("rankers", kind, "ranker").load()
+    return _restored(_registry.find("rankers", kind, "ranker").load(), written, arrays)
+
+
+def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
     # JSON knows no tuples; no parameter is a list.
     parameters = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in written["parameters"].items()
     }
-    ranker: Ranker = cls(**parameters)
+    ranker = cls(**parameters)
     learnt = written["learnt"]
     ranker.n_features_in_ = int(learnt["n_features"])
     ranker.feature_names_ = tuple(learnt["feature_names"])
