@@ -73,9 +73,10 @@ def compare(
     """Train every ranker on every fold, judge them, test the differences, and write a report.
 
     What is done is kept: after an interruption the same command goes on where it stopped, also on another
-    machine to which the directory was copied. A ranker that can be trained towards a measure is trained towards the main one,
-    unless it says otherwise, as in lambdamart(measure=err@20). Parameters that are given stay out of the search. DIR/spec.toml has all this
-    as a file.
+    machine to which the directory was copied. A ranker that can be trained towards a measure is trained
+    towards the main one, unless it says otherwise, as in lambdamart(measure=err@20). Parameters that are
+    given stay out of the search. DIR/spec.toml has all this as a file. A ranker of your own is named by its
+    file and class, as in mine.py:MyRanker.
 
     \b
     Example:
