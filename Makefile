@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench papers clean
 demo: $(VENV)/.installed       ## install, then run the main job on built-in data
 	$(BIN)/pomona demo
 
@@ -17,6 +17,16 @@ check: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev  ## peers side by side, tables for docs/benchmarks.md
 	$(BIN)/python -m benchmarks
+
+# The runs are kept in $(RUNS): after an interruption the same command goes on where it stopped. JOBS processes.
+RUNS ?= papers-runs
+JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+PAPERS := $(basename $(notdir $(wildcard examples/papers/*.toml)))
+papers: $(addprefix papers-,$(PAPERS))  ## the papers, reproduced: run every spec, then write docs/results
+	$(BIN)/python examples/papers/pages.py $(RUNS) docs/results
+
+papers-%: $(VENV)/.installed-dev
+	$(BIN)/pomona compare examples/papers/$*.toml --jobs $(JOBS) --out $(RUNS)/$*
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,143 @@
+"""The examples run: every spec of examples/papers on little simulated data, in sizes cut to the least."""
+
+import dataclasses
+import importlib.util
+import shutil
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pomona as pm
+from pomona.experiments.compare import compare
+from pomona.experiments.findings import find
+from pomona.experiments.run import execute
+from pomona.experiments.runner import Event
+from pomona.experiments.spec import SearchSpec, Simulated, ranker_class, read_spec
+from pomona.rankers.base import load_model
+
+ROOT = Path(__file__).parents[1]
+PAPERS = ROOT / "examples" / "papers"
+SPECS = sorted(path.stem for path in PAPERS.glob("*.toml"))
+LEAST = {"n_trees": 2, "n_rounds": 2, "n_epochs": 1, "n_restarts": 1, "max_iterations": 2, "n_folds": 2}
+
+
+@pytest.fixture(scope="module")
+def collections(tmp_path_factory):
+    """A data directory in which every collection of the specs lies, a few queries each."""
+    root = tmp_path_factory.mktemp("data")
+
+    def write(path, seed, max_label):
+        data = pm.simulate(6, docs_per_query=8, n_features=5, seed=seed)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pm.write_letor(pm.Dataset(data.X, np.minimum(data.y, max_label), data.qid + 100 * seed), path)
+
+    for number, place in enumerate(("MQ2007", "MQ2008", "OHSUMED-letor3/querylevelnorm")):
+        for k in range(1, 6):
+            write(root / place / f"S{k}.txt", 10 * number + k, 2)
+    for number, place in enumerate(("MSLR-subset", "lightgbm-lambdarank", "trec-news-2018"), 3):
+        for k, part in enumerate(("train", "vali", "test")):
+            write(root / place / f"{part}.txt", 10 * number + k, 4)
+    return root
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch, collections):
+    """Runs in this process, without what makes their costs exact."""
+
+    class HerePool:
+        def __init__(self, *_): ...
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_): ...
+        def run(self, tasks):
+            for task in tasks:
+                yield Event(task.run)
+                yield Event(task.run, execute(task))
+
+    monkeypatch.setattr("pomona.experiments.compare.Pool", HerePool)
+    monkeypatch.setattr("pomona.experiments.run.start_peak_memory", lambda: False)
+    monkeypatch.setattr("pomona.experiments.run._MOST_TIMINGS", 1)
+    monkeypatch.setenv("POMONA_DATA", str(collections))
+
+
+def cut_down(spec):
+    """The spec with everything in it that says how much made little."""
+    little = Simulated(queries=20, features=5, docs_per_query=8.0)
+    datasets = [
+        dataclasses.replace(data, folds=(1,), source=little)
+        if isinstance(data.source, Simulated)
+        else dataclasses.replace(data, folds=(1,))
+        for data in spec.datasets
+    ]
+    rankers = []
+    for row in spec.rankers:
+        known = ranker_class(row.ranker)().get_params()
+        least = {name: value for name, value in LEAST.items() if name in known}
+        rankers.append(dataclasses.replace(row, parameters={**row.parameters, **least}))
+    return dataclasses.replace(
+        spec,
+        datasets=tuple(datasets[:2]),
+        rankers=tuple(rankers),
+        seeds=(0,),
+        search=None if spec.search is None else SearchSpec(n_trials=1),
+    )
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_spec_runs(name, runs):
+    spec = read_spec(PAPERS / f"{name}.toml")
+    results = compare(cut_down(spec), runs / name)
+    assert results.runs.filter(state="failed")["reason"].to_list() == []
+    assert set(results.runs["ranker"]) >= {row.label for row in spec.rankers}
+
+
+def test_the_pages_are_made_of_them_and_keep_their_sentences(runs, tmp_path, monkeypatch):
+    pages = _module(PAPERS / "pages.py")
+    monkeypatch.setattr(pages, "find", partial(find, n_resamples=100))
+    shutil.copytree(ROOT / "docs" / "results", tmp_path / "results")
+    before = {page.name: page.read_text() for page in (tmp_path / "results").glob("*.md")}
+    assert before.keys() == {"busa-fekete.md", "thesis.md", "yilmaz-robertson.md", "winning.md", "peers.md"}
+    assert pages.write_pages(runs, tmp_path / "results") == []
+    for name, text in before.items():
+        after = (tmp_path / "results" / name).read_text()
+        for part in pages.PARTS:
+            assert f"<!-- {part} -->" in "".join(before.values())
+            assert f"<!-- {part} -->\n<!-- end -->" not in after
+        assert pages.without_parts(after) == pages.without_parts(text)
+    marked = (tmp_path / "results" / "thesis.md").read_text()
+    assert "| IdealRanker | 0.8407 |" in marked
+    assert pages.write_pages(tmp_path / "none", tmp_path / "results") == SPECS
+    assert (tmp_path / "results" / "thesis.md").read_text() == marked
+
+
+@pytest.mark.parametrize("peer", ["LightGBM", "XGBoost", "CatBoost"])
+def test_a_peer_is_a_ranker(peer, tmp_path):
+    path = ROOT / "examples" / "rankers" / f"{peer.lower()}_ranker.py"
+    cls = ranker_class(f"{path}:{peer}Ranker")
+    train, valid, test = pm.simulate(60, docs_per_query=15, n_features=8, seed=1).split([0.6, 0.2, 0.2])
+    ranker = cls(n_trees=30).fit(train, valid=valid)
+    scores = ranker.predict(test)
+    assert 1 <= ranker.best_iteration_ <= 30
+    assert ranker.score(test) > 0.05 + pm.RandomRanker().fit(train).score(test)
+    np.testing.assert_array_equal(cls(n_trees=30).fit(train, valid=valid).predict(test), scores)
+    assert cls(n_trees=3).fit(train).best_iteration_ == 3
+    ranker.save(tmp_path / "m.pomona")
+    np.testing.assert_array_equal(load_model(tmp_path / "m.pomona", cls).predict(test), scores)
+    weighted = cls(n_trees=30).fit(train, sample_weight=np.linspace(0.1, 9, train.n_docs))
+    assert not np.array_equal(weighted.predict(test), cls(n_trees=30).fit(train).predict(test))
+    assert cls.search_space.keys() <= ranker.get_params().keys()
+
+
+def _module(path):
+    found = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
