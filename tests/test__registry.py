@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from pomona import _registry
-from pomona.errors import UnknownNameError
+from pomona.errors import InputError, UnknownNameError
 
 
 def test_entries_are_found_without_importing_them():
@@ -30,3 +30,16 @@ def test_a_dropped_file_is_listed(tmp_path, monkeypatch):
     _registry.entries.cache_clear()
     assert _registry.entries("measures")["mine"].aliases == ("m",)
     _registry.entries.cache_clear()
+
+
+def test_a_class_in_a_file_of_the_users(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom typing import ClassVar\n"
+        "@dataclass\nclass Mine(dict):\n    kind: ClassVar[str] = 'x'\n    depth: int = 3\n"
+    )
+    assert _registry.class_in_file(path, "Mine", dict, "thing")().depth == 3
+    with pytest.raises(UnknownNameError, match=r"unknown thing class in .*mine\.py 'dataclass'.*known: Mine"):
+        _registry.class_in_file(path, "dataclass", dict, "thing")
+    with pytest.raises(InputError, match="no such file, expected a Python file with a thing class"):
+        _registry.class_in_file(tmp_path / "none.py", "Mine", dict, "thing")

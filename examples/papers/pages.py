@@ -10,6 +10,7 @@ and stays. A part whose comparison has not been run stays as it is.
 from __future__ import annotations
 
 import csv
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -25,9 +26,10 @@ import vl_convert
 import pomona as pm
 from pomona.experiments.findings import Findings, find
 from pomona.experiments.results import Results, read_results
+from pomona.report import figures
 from pomona.report.answer import is_significant
 from pomona.report.digits import fixed, p_value, signed, significant
-from pomona.report.drawings import drawings_of, for_file
+from pomona.report.drawings import for_file
 from pomona.stats.winning import winning_numbers
 
 HERE = Path(__file__).parent
@@ -84,20 +86,23 @@ class Comparison:
         interval = f"{signed(pair['low'])} to {signed(pair['high'])}"
         return f"{signed(pair['difference'])} ({interval}; p {p_value(pair['holm_p'])}, {verdict})"
 
-    def figure(self, folder: Path, stem: str, name: str, dataset: str | None) -> str:
-        """A chart of the report as a file, and the Markdown that shows it."""
-        for drawing in drawings_of(self.findings):
-            if (drawing.name, drawing.dataset) == (name, dataset):
-                (folder / "figures").mkdir(exist_ok=True)
-                svg = vl_convert.vegalite_to_svg(for_file(drawing.spec))
-                (folder / "figures" / f"{stem}.svg").write_text(svg, encoding="utf-8")
-                return f"![{drawing.spec['description']}](figures/{stem}.svg)"
-        return f"(There is no {name} to draw.)"
+
+def shown(chart: Any, folder: Path, stem: str) -> str:
+    """A chart of the report as a file, and the Markdown that shows it."""
+    if chart is None:
+        return "(There is nothing to draw.)"
+    spec = chart.to_dict(validate=False)
+    spec["datasets"] = {name: json.loads(rows) for name, rows in spec["datasets"].items()}
+    (folder / "figures").mkdir(exist_ok=True)
+    (folder / "figures" / f"{stem}.svg").write_text(
+        vl_convert.vegalite_to_svg(for_file(spec)), encoding="utf-8"
+    )
+    return f"![{spec['description']}](figures/{stem}.svg)"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, its first column text and the others numbers."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], n_texts: int = 1) -> str:
+    """A Markdown table, its first columns texts and the others numbers."""
+    lines = [head, ["---"] * n_texts + ["---:"] * (len(head) - n_texts), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
@@ -117,7 +122,7 @@ def tool_table(of: Comparison, folder: Path) -> str:
         for label in (row.label for row in of.results.spec.rankers):
             means = [of.mean(data.name, label, f"{tool}:ndcg@10") for tool in TOOLS]
             rows.append([data.name, label, *map(fixed, means)])
-    return table(["dataset", "trained (with ranklib's NDCG@10, if not said)", *TOOLS], rows)
+    return table(["dataset", "trained (with ranklib's NDCG@10, if not said)", *TOOLS], rows, n_texts=2)
 
 
 def tool_claims(of: Comparison, folder: Path) -> str:
@@ -170,18 +175,18 @@ def tool_claims(of: Comparison, folder: Path) -> str:
                 f"{both} between `ranklib` and `yahoo`",
             )
         )
-    return table(["the paper", "here, NDCG@10 judged by `ranklib` if not said"], rows)
+    return table(["the paper", "here, NDCG@10 judged by `ranklib` if not said"], rows, n_texts=2)
 
 
 def figure_1(of: Comparison, folder: Path) -> str:
     """Trained with × judged by."""
-    return of.figure(folder, "busa-fekete-1", "trained-judged", "mq2008")
+    return shown(figures.trained_judged(of.findings, "mq2008"), folder, "busa-fekete-1")
 
 
 def figure_2(of: Comparison, folder: Path) -> str:
     """The six methods, trained with the definition's NDCG, judged by each tool."""
     six = of.only(lambda label: "(" not in label)
-    return six.figure(folder, "busa-fekete-2", "convention-curves", "mq2008")
+    return shown(figures.convention_curves(six.findings, "mq2008"), folder, "busa-fekete-2")
 
 
 # Modrý 2014
@@ -209,6 +214,21 @@ def thesis_table(of: Comparison, folder: Path) -> str:
     return table(["ranker", *measured, "training, s", "scoring, µs/doc"], rows) + f"\n\n{note}"
 
 
+def thesis_times(of: Comparison, folder: Path) -> str:
+    """The thesis' times of training and testing, of other data and another machine, and ours normed alike."""
+    data, rows = of.results.spec.datasets[0].name, published("thesis_times")
+    costs = {row["ranker"]: row for row in of.findings.costs.filter(dataset=data).iter_rows(named=True)}
+    columns = []
+    for theirs, ours in (("train", "train_seconds"), ("test", "score_microseconds")):
+        spent = [costs[row["ranker"]][ours] for row in rows]
+        least, most = min(spent), max(spent)
+        columns.append([row[f"{theirs}_norm"] for row in rows])
+        columns.append([fixed((value - least) / (most - least), 3) for value in spent])
+        columns.append([significant(value) for value in spent])
+    heads = ["training, AvgNorm thesis", "ours", "s", "testing, AvgNorm thesis", "ours", "µs/doc"]
+    return table(["method", *heads], zip([row["method"] for row in rows], *columns, strict=True))
+
+
 def thesis_claims(of: Comparison, folder: Path) -> str:
     """Does RC-Rank win, and do oblivious trees help LambdaMART?"""
     data, rows = of.results.spec.datasets[0].name, []
@@ -222,7 +242,7 @@ def thesis_claims(of: Comparison, folder: Path) -> str:
             ("ListNet", "LambdaMART"),
         ):
             rows.append([f"{a} − {b}, {measure}", of.told(data, measure, a, b)])
-    return table(["difference", "mean (95 % interval; p after Holm's correction)"], rows)
+    return table(["difference", "mean (95 % interval; p after Holm's correction)"], rows, n_texts=2)
 
 
 # Yilmaz & Robertson 2009
@@ -244,7 +264,7 @@ def informative_table(of: Comparison, folder: Path) -> str:
                 cells += [paper[measure], ("" if value is None else fixed(100 * value, 2)) + marks]
             rows.append([method, trained, *cells])
         heads = [f"{test}{who}" for test in TESTED for who in (" paper", " ours")]
-        parts.append(f"**{data}**\n\n" + table(["method", "trained for", *heads], rows))
+        parts.append(f"**{data}**\n\n" + table(["method", "trained for", *heads], rows, n_texts=2))
     return "\n\n".join(parts)
 
 
@@ -279,7 +299,7 @@ def _front(row: dict[str, Any]) -> str:
 
 def winning_figure(of: Comparison, folder: Path) -> str:
     """NWN by IWN."""
-    return of.figure(folder, "winning-numbers", "winning-numbers", None)
+    return shown(figures.winning_numbers(of.findings), folder, "winning-numbers")
 
 
 LETOR = {"MAP": "ap", "NDCG@3": "ndcg@3", "NDCG@5": "ndcg@5", "NDCG@10": "ndcg@10"}
@@ -341,12 +361,12 @@ def peers_table(of: Comparison, folder: Path) -> str:
         for row in of.results.spec.rankers:
             cost = costs[row.label]
             memory = None if cost["peak_memory"] is None else cost["peak_memory"] / 1e6
-            spent = (cost["train_seconds"], cost["score_microseconds"], memory, cost["best_iteration"])
+            spent = map(significant, (cost["train_seconds"], cost["score_microseconds"], memory))
             quality = [cells.get((row.label, measure), "") for measure in of.findings.measures]
-            rows.append([data, row.label, *quality, *map(significant, spent)])
+            rows.append([data, row.label, *quality, *spent, fixed(cost["best_iteration"], 0)])
     heads = ["training, s", "scoring, µs/doc", "memory, MB", "trees"]
     note = f"▲ ▼: significantly above or below {of.findings.baseline}."
-    return table(["dataset", "ranker", *of.findings.measures, *heads], rows) + f"\n\n{note}"
+    return table(["dataset", "ranker", *of.findings.measures, *heads], rows, n_texts=2) + f"\n\n{note}"
 
 
 PARTS: dict[str, tuple[str, Callable[[Comparison, Path], str]]] = {
@@ -355,6 +375,7 @@ PARTS: dict[str, tuple[str, Callable[[Comparison, Path], str]]] = {
     "busa-fekete table": ("busa_fekete", tool_table),
     "busa-fekete claims": ("busa_fekete", tool_claims),
     "thesis letor4": ("thesis_letor4", thesis_table),
+    "thesis letor4 times": ("thesis_letor4", thesis_times),
     "thesis letor4 claims": ("thesis_letor4", thesis_claims),
     "thesis ohsumed": ("thesis_ohsumed", thesis_table),
     "thesis ohsumed claims": ("thesis_ohsumed", thesis_claims),

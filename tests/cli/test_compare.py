@@ -60,6 +60,21 @@ def test_from_options_to_the_report(tmp_path):
 
 
 @pytest.mark.usefixtures("in_process")
+def test_run_now_and_report_later(tmp_path, monkeypatch):
+    words = [TOY, "--rankers", "mart(n_trees=2)", *OPTIONS, "--out", tmp_path]
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "altair", None)  # what only the report needs may be missing
+        patch.setitem(sys.modules, "vl_convert", None)
+        result = run(*words, "--no-report")
+        told = f"6 runs done in {tmp_path}; the same command without --no-report writes the report"
+        assert result.stdout.strip() == told
+        assert json.loads(run(*words, "--no-report", "--json").stdout)["runs"] == {"done": 6}
+    assert not (tmp_path / "report.html").exists()
+    assert "6 of 6 runs were finished before" in run(*words).stderr
+    assert (tmp_path / "report.html").is_file()
+
+
+@pytest.mark.usefixtures("in_process")
 def test_when_every_run_fails(tmp_path, monkeypatch):
     def wrong(self, *_):
         raise ZeroDivisionError("no")

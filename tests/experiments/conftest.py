@@ -25,6 +25,22 @@ def make_spec():
 
 
 @pytest.fixture
+def own_ranker(tmp_path):
+    """A ranker in a file of the user's own: `path:class`."""
+    path = tmp_path / "own" / "mine.py"
+    path.parent.mkdir()
+    path.write_text(
+        """
+from pomona.rankers.forests.mart import MART
+
+class Mine(MART):
+    name = "mine"
+"""
+    )
+    return f"{path}:Mine"
+
+
+@pytest.fixture
 def in_process(monkeypatch):
     """Do the runs of comparisons in this process: quicker, where processes are not what a test is about."""
 

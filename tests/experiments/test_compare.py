@@ -1,5 +1,6 @@
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -10,10 +11,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+import pomona as pm
 from pomona.errors import MissingExtraError, PomonaError
 from pomona.experiments import run as run_module
 from pomona.experiments.compare import compare
 from pomona.experiments.results import read_results
+from pomona.experiments.spec import read_spec
 from pomona.experiments.spec_options import spec_from_options
 from pomona.experiments.store import Store
 
@@ -262,3 +265,29 @@ def test_a_script_needs_no_guard(make_spec, tmp_path):
         [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=True
     )
     assert shown.stdout == "['done', 'done']\n"
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_store_goes_on_on_another_machine(tmp_path, monkeypatch, own_ranker):
+    """Copied with everything else, to where data, rankers and the spec lie elsewhere."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for k in range(1, 6):
+        data = pm.simulate(4, docs_per_query=6, n_features=3, seed=k)
+        path = here / "data" / "MQ2008" / f"S{k}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pm.write_letor(pm.Dataset(data.X, data.y, data.qid + 100 * k), path)
+    shutil.copy(own_ranker.rpartition(":")[0], here / "mine.py")
+    (here / "spec.toml").write_text(
+        "[[dataset]]\nsource = 'mq2008'\nfolds = [1, 2]\n"
+        "[[ranker]]\nranker = 'mine.py:Mine'\nn_trees = 2\nsearch.n_leaves = [2, 3]\n[search]\nn_trials = 2\n"
+    )
+    monkeypatch.setenv("POMONA_DATA", str(here / "data"))
+    first = compare(read_spec(here / "spec.toml"), here / "out")
+    assert set(first.runs["state"]) == {"done"}
+    assert set(first.runs["kind"]) == {"mine", "ideal", "worst"}
+    here.rename(there)
+    monkeypatch.setenv("POMONA_DATA", str(there / "data"))
+    watch = Record()
+    second = compare(read_spec(there / "spec.toml"), there / "out", watch=watch)
+    assert watch.ended == []
+    assert second.values.equals(first.values)

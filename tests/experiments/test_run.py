@@ -1,5 +1,6 @@
 import dataclasses
 import io
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,7 @@ from pomona.experiments.run import (
     versions,
 )
 from pomona.experiments.source import digest, examine
-from pomona.experiments.spec import DataSpec, Files
+from pomona.experiments.spec import DataSpec, Files, SearchSpec
 from pomona.rankers.base import load_model
 
 
@@ -51,6 +52,9 @@ def test_an_id_is_made_of_what_can_change_a_number():
     assert dataclasses.replace(run, dataset="other", ranker="other", fold=7).id == run.id
     for change in ({"kind": "x"}, {"parameters": {}}, {"seed": 1}, {"data": "x"}):
         assert dataclasses.replace(run, **change).id != run.id
+    searched = dataclasses.replace(run, search=SearchSpec(3), searched=("l2",))
+    assert dataclasses.replace(searched, space={"l2": (0.1, 1.0, "log")}).id != searched.id != run.id
+    assert dataclasses.replace(run, space={}).id == run.id  # nothing is searched
     without_chance = dataclasses.replace(run, uses_seed=False)
     assert dataclasses.replace(without_chance, seed=1).id == without_chance.id
 
@@ -214,3 +218,40 @@ def test_the_peak_of_memory_starts_anew():
 def test_where_it_was_computed():
     assert versions().keys() >= {"pomona", "python", "numpy", "numba"}
     assert "cores" in machine()
+
+
+def test_a_ranker_of_the_users_own_is_known_by_its_code_not_its_place(own_ranker, make_spec, tmp_path):
+    def id_of(ranker):
+        (run,) = runs_of(make_spec(f"{ranker}(n_trees=3)"), {"toy": {1: "a"}})
+        return run.id
+
+    path, _, name = own_ranker.rpartition(":")
+    copy = tmp_path / "elsewhere.py"
+    copy.write_bytes(Path(path).read_bytes())
+    changed = tmp_path / "changed.py"
+    changed.write_text(f"{copy.read_text()}# another method\n")
+    assert id_of(own_ranker) == id_of(f"{copy}:{name}") != id_of(f"{changed}:{name}")
+
+
+def test_a_ranker_of_the_users_own_is_fitted_kept_and_judged_again(own_ranker, make_spec):
+    task = tasks_of(make_spec(f"{own_ranker}(n_trees=3)", measures=["ap"]))[0]
+    first = execute(task)
+    assert (first.state, first.reason) == ("done", None)
+    again = execute(
+        dataclasses.replace(task, judged={"err": ("err", "definition")}, model=first.files["model"])
+    )
+    assert again.files["scores"] == first.files["scores"]
+
+
+def test_a_row_may_say_what_is_searched(make_spec):
+    spec = make_spec("mart(n_trees=3, min_docs=1)", n_trials=3)
+    row = dataclasses.replace(spec.rankers[0], search={"n_leaves": [2, 3]})
+    (fixed,) = runs_of(
+        dataclasses.replace(spec, rankers=(dataclasses.replace(row, search={}),)), {"toy": {1: "a"}}
+    )
+    assert (fixed.search, fixed.searched) == (None, ())
+    outcome = execute(tasks_of(dataclasses.replace(spec, rankers=(row,)))[0])
+    trials = outcome.record["trials"]
+    assert len(trials) == 3
+    assert {trial["parameters"]["n_leaves"] for trial in trials} <= {2, 3}
+    assert {name for trial in trials for name in trial["parameters"]} == {"n_leaves"}

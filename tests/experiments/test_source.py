@@ -162,3 +162,43 @@ def test_an_audit_is_one_line_a_kind(tmp_path, make_spec):
     _, facts = examine(make_spec(), DataSpec("x", str(tmp_path / "all.txt")), {})
     assert facts.statistics["empty_queries"] == 9
     assert dict(facts.warnings)["empty query"].startswith("9 queries: no document is relevant")
+
+
+def collection(folder, seeds, n_queries=3):
+    folder.mkdir()
+    for k, seed in enumerate(seeds, 1):
+        data = pm.simulate(n_queries, docs_per_query=4, n_features=3, seed=seed)
+        write(folder / f"S{k}.txt", pm.Dataset(data.X, data.y, data.qid + 100 * seed))
+    return str(folder)
+
+
+def test_collections_are_joined_fold_by_fold(tmp_path, make_spec):
+    a, b = collection(tmp_path / "a", range(1, 6)), collection(tmp_path / "b", range(6, 11), 2)
+    joined = fold_sources(DataSpec("x", (a, b)), 9)
+    for one, two, both in zip(*(fold_sources(DataSpec("x", of), 9) for of in (a, b)), joined, strict=True):
+        for first, second, part in zip(one.load(), two.load(), both.load(), strict=True):
+            assert part.qids.tolist() == [*first.qids.tolist(), *second.qids.tolist()]
+            np.testing.assert_array_equal(part.X, np.concatenate([first.X, second.X]))
+    assert len(examine(make_spec(), DataSpec("x", (a, b)), {})[1].digests) == 5
+    with pytest.raises(PomonaError, match="dataset x: query 101 stands in both of the collections"):
+        examine(make_spec(), DataSpec("x", (a, collection(tmp_path / "c", range(1, 6)))), {})
+    (tmp_path / "d").mkdir()
+    for name in ("train", "test"):
+        write(tmp_path / "d" / f"{name}.txt", pm.simulate(2, docs_per_query=4, n_features=3))
+    with pytest.raises(PomonaError, match="only equal numbers of folds can be joined, found 5, 1"):
+        fold_sources(DataSpec("x", (a, str(tmp_path / "d"))), 9)
+
+
+def test_queries_without_a_relevant_document_can_be_left_out(tmp_path, make_spec):
+    data = pm.simulate(20, docs_per_query=6, n_features=4, seed=2)
+    y = data.y.copy()
+    y[: data.query_ptr[7]] = 0
+    path = write(tmp_path / "a.txt", data.replace(y=y))
+    spec = DataSpec("x", path, drop_empty=True)
+    folds = [source.load() for source in fold_sources(spec, 4)]
+    answered = {q for q in range(1, 21) if y[data.query_ptr[q - 1] : data.query_ptr[q]].any()}
+    assert set.union(*(queries(fold.test) for fold in folds)) == answered
+    assert queries(folds[0].train) | queries(folds[0].valid) | queries(folds[0].test) == answered
+    facts = examine(make_spec(), spec, {})[1]
+    assert (facts.statistics["empty_queries"], facts.statistics["queries"]) == (0, len(answered))
+    assert fold_sources(DataSpec("x", Files(path, path), drop_empty=True), 4)[0].load().valid is None

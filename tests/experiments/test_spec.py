@@ -38,6 +38,16 @@ rankers = st.one_of(
                 "measure": st.sampled_from(["ndcg@10", "yahoo:ndcg@20", "rbp(p=0.95)"]),
             },
         ),
+        st.none()
+        | st.fixed_dictionaries(
+            {},
+            optional={
+                "min_docs": st.tuples(
+                    st.integers(1, 9), st.integers(10, 99), st.sampled_from(["int", "log int"])
+                ),
+                "learning_rate": st.lists(st.floats(0.1, 1), min_size=1),
+            },
+        ),
     ),
     st.builds(RankerSpec, names, st.just("mart")),
 )
@@ -45,6 +55,7 @@ datasets = st.builds(
     DataSpec,
     names,
     st.just("mq2008")
+    | st.just(("mq2007", "mq2008"))
     | st.builds(
         Simulated,
         st.integers(),
@@ -54,6 +65,7 @@ datasets = st.builds(
         st.integers(),
     ),
     st.none() | st.sets(st.integers(1, 5), min_size=1).map(tuple),
+    drop_empty=st.booleans(),
     label=names,
     qid=names,
     doc_id=st.none() | names,
@@ -161,3 +173,17 @@ def test_texts_survive_toml():
     strange = 'quote " backslash \\ tab \t delete \x7f control \x01 ü 中'
     spec = Spec(strange, (DataSpec(strange, Simulated()),), (RankerSpec(strange, "mart"),))
     assert tomllib.loads(spec.to_toml())["name"] == strange
+
+
+def test_a_ranker_of_the_users_own(own_ranker, make_spec):
+    cls = ranker_class(own_ranker)
+    assert (cls.__name__, cls.name) == ("Mine", "mine")
+    assert make_spec(own_ranker).rankers == (RankerSpec("Mine", own_ranker),)
+    with pytest.raises(PomonaError, match="did you mean 'Mine'"):
+        ranker_class(own_ranker.replace(":Mine", ":mine"))
+
+
+def test_a_package_that_a_ranker_needs_is_missing(tmp_path):
+    (tmp_path / "mine.py").write_text("import no_such_package")
+    with pytest.raises(PomonaError, match="Mine cannot be loaded: No module named 'no_such_package'"):
+        ranker_class(f"{tmp_path / 'mine.py'}:Mine")

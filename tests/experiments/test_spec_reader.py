@@ -73,6 +73,14 @@ def refusal(tmp_path, text):
             ":6: search n_trails: unknown key 'n_trails': did you mean",
         ),
         (f"{DATA}{RANKER}[search]\nn_trials = 0\n", ":6: search n_trials: found 0, expected at least 1"),
+        (
+            f"{DATA}{RANKER}search.n_tree = [1, 2]\n",
+            ":5: ranker 1 search.n_tree: unknown parameter 'n_tree': did you mean 'n_trees'?",
+        ),
+        (f"{DATA}{RANKER}search.l2 = 3\n", ":5: ranker 1 search.l2: found 3, expected a list"),
+        (f"{DATA}{RANKER}search.l2 = []\n", "expected [least, most, scale] or a list of choices, found none"),
+        (f"{DATA}{RANKER}l2 = 1.0\nsearch.l2 = [1.0]\n", "l2 is given, so it cannot be searched"),
+        (f"{DATA}[[ranker]]\nranker = 'mine.py:Mine'\n", ":4: ranker 1 ranker: "),
         ("measures = [\n", ": not TOML: Invalid value (at end of document)"),
         ("a = 1\nb = = 2\n", ":2:5: not TOML: Invalid value"),
         ("a = 1\na = 2\n", ":2:6: not TOML: Cannot overwrite a value"),
@@ -128,3 +136,23 @@ def test_one_value_needs_no_brackets_and_all_conventions_have_a_word(tmp_path):
     assert spec.seeds == (3,)
     assert spec.datasets[0].source == Simulated(queries=9)
     assert spec.rankers[0].label == "MART(l2=1.0)"
+
+
+def test_ranges_choices_and_joined_collections(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(
+        "[[dataset]]\nsource = ['mq2007', 'MQ2008']\ndrop_empty = true\n[[ranker]]\nranker = 'ranknet'\n"
+        "search.l2 = [0.1, 10, 'log']\nsearch.hidden = [[10], [20, 10]]\nsearch.seed = [1, 2, 3]\n"
+        "[[ranker]]\nranker = 'mart'\nsearch = {}\n"
+    )
+    spec = read_spec(path)
+    data = spec.datasets[0]
+    assert (data.name, data.source, data.drop_empty) == ("mq2007+mq2008", ("mq2007", "mq2008"), True)
+    searched = {"l2": (0.1, 10, "log"), "hidden": [(10,), (20, 10)], "seed": [1, 2, 3]}
+    assert [row.search for row in spec.rankers] == [searched, {}]
+
+
+def test_a_ranker_of_the_users_own_is_relative_to_the_file(own_ranker, tmp_path):
+    (tmp_path / "s.toml").write_text(f"{DATA}[[ranker]]\nranker = 'own/mine.py:Mine'\nn_trees = 3\n")
+    row = read_spec(tmp_path / "s.toml").rankers[0]
+    assert (row.label, row.ranker) == ("Mine(n_trees=3)", own_ranker)

@@ -193,3 +193,18 @@ def test_a_model_of_an_unknown_ranker_is_refused(tmp_path):
 def test_as_dataset():
     data = as_dataset([[1.0]], [1], [7])
     assert as_dataset(data) is data
+
+
+def test_a_model_of_the_users_own_class(data, tmp_path):
+    class Mine(pm.LinearRegression):
+        name = "mine"
+
+    ranker = Mine().fit(data)
+    ranker.save(tmp_path / "m.pomona")
+    loaded = load_model(tmp_path / "m.pomona", Mine)
+    assert type(loaded) is Mine
+    np.testing.assert_array_equal(loaded.predict(data), ranker.predict(data))
+    with pytest.raises(LookupError, match="unknown ranker 'mine'"):
+        load_model(tmp_path / "m.pomona")
+    with threads(3):
+        assert ranker._n_threads == 3

@@ -214,11 +214,13 @@ def ranker_class(name: str) -> Any:
             from pomona.rankers.base import Ranker
 
             return _registry.class_in_file(Path(path), class_name, Ranker, "ranker")
-        return _registry.find("rankers", name, "ranker").load()
+        entry = _registry.find("rankers", name, "ranker")
+        class_name = entry.class_name
+        return entry.load()
     except PomonaError:
         raise
     except ImportError as error:
-        raise InputError(f"ranker {class_name} cannot be loaded: {error}") from None
+        raise InputError(f"{class_name} cannot be loaded: {error}") from None
 
 
 def _data_table(data: DataSpec) -> dict[str, Any]:
