@@ -159,6 +159,9 @@ def test_a_training_that_runs_away(data, fresh):
     for valid in (None, fresh):
         with pytest.raises(InputError, match="ran away to infinite weights: lower the learning rate"):
             ListNet(**sgd, learning_rate=1e30).fit(data, valid=valid)
+    # Weights that are still finite would make scores that are not.
+    with pytest.raises(InputError, match="ran away"):
+        ListNet(n_epochs=1, optimizer="sgd", batch_size=60, hidden=(9, 9, 9), learning_rate=1e15).fit(data)
     # Among several rates it is only one that does not do.
     assert ListNet(**sgd, learning_rate=(1e30, 0.1)).fit(data, valid=fresh).learning_rate_ == 0.1
 

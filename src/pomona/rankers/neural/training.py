@@ -41,6 +41,9 @@ from pomona.rankers.neural.torch_network import scores_of
 _WORK_OF_PIECE = 5e7
 """Parameters × rows of a piece: large enough that handing it to a thread costs little beside it."""
 
+_LARGEST_WEIGHT = 1e9
+"""Three layers of smaller weights overflow no float32; what lies beyond, or is undefined, has run away."""
+
 _SHARE_OF_MEMORY = 0.5
 """Of a GPU's free memory that the training documents may take; larger data are sent batch by batch."""
 
@@ -188,7 +191,7 @@ class Trainer:
                 for epoch in range(1, course.n_epochs + 1):
                     now = self._epoch(run, judged=course.restart_after is not None)
                     network = self._network(run)
-                    if not np.isfinite(network.parameters).all():
+                    if not np.abs(network.parameters).max() < _LARGEST_WEIGHT:
                         if self._valid is None:  # nobody can say how far the earlier epochs had run
                             trained.best_epoch = 0
                         break
@@ -242,7 +245,8 @@ class Trainer:
             loss, gradient = lesson.gradient(met, run.generator)
             run.step(scores, gradient)
             seen[lesson.begin : lesson.end] = met
-            pushed += gradient.abs().sum()
+            if run.n_epochs == 1:
+                pushed += gradient.abs().sum()
             if loss is not None:
                 lost, has_loss = lost + loss * lesson.n_queries, True
         if run.n_epochs == 1 and not pushed:
