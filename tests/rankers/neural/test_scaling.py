@@ -62,3 +62,12 @@ def test_rows_are_put_in_order_and_threads_change_nothing():
             found.append((scaling.mean, scaling.inverse, rows_of(scaling, X, np.arange(len(X))[::-1].copy())))
     assert all((one == other).all() for one, other in zip(*found, strict=True))
     assert (found[0][2] == scaled(X)[::-1]).all()
+
+
+def test_scaling_what_is_scaled_changes_nothing():
+    X = np.random.default_rng(0).lognormal(0, 3, (50, 4)).astype(np.float32)
+    X[::7, 2] = np.nan
+    once, twice = np.empty((2, *X.shape), np.float32)
+    Scaling.of(X, log=True).scale(X, np.arange(50), once)
+    Scaling.done(4).scale(once, np.arange(50), twice)
+    assert (once == twice).all()

@@ -3,7 +3,7 @@
 Labels and scores each make a distribution over which documents come first, of which the loss is the cross
 entropy. With `k = 1` that is a softmax over the documents of a query.
 
-What we do differently: a network with hidden layers by default (the paper's is linear: `hidden=0`), Adam
+What we do differently: a network with a hidden layer by default (the paper's is linear: `hidden=0`), Adam
 steps on batches of queries. k = 2 is exact and as fast as k = 1, larger k is sampled (Luo et al. 2015). The
 output is linear; RankLib's is logistic, and its update leaves out that derivative.
 """
