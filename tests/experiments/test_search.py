@@ -55,6 +55,17 @@ def test_a_default_outside_the_space_is_left_out():
     assert 0.2 <= record["trials"][0]["parameters"]["learning_rate"] <= 0.3
 
 
+def test_a_ranker_that_chooses_by_itself_is_tried_as_it_is():
+    space = {"C": (1e-9, 1e-8, "log")}
+    ranker, record = search(pm.RankSVM, space, TRAIN, VALID, n_trials=2, seed=(0,))
+    assert record["trials"][0]["parameters"] == {"C": "validate"}
+    assert record["trials"][1]["parameters"]["C"] <= 1e-8
+    assert ranker.score(VALID) >= pm.RankSVM().fit(TRAIN, valid=VALID).score(VALID)
+    failing = {"C": (1e-9, 1e-8, "log"), "normalize": ["no such"]}
+    with pytest.raises(PomonaError, match="every trial of the search failed"):
+        search(pm.RankSVM, failing, TRAIN, VALID, n_trials=2, seed=(0,))
+
+
 def test_values_stay_in_their_ranges():
     _, record = run(n_trials=8, seed=(3,))
     for trial in record["trials"]:

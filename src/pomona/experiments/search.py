@@ -1,8 +1,8 @@
 """Search for parameters on the validation queries (Optuna's TPE, Bergstra et al. 2011).
 
-The first trial is the ranker as it was asked for, so that a search never ends below it; the model that is
-kept is the one with the best validation value, the first among equals. Test queries play no part. Parameters
-that the user set stay as they are.
+The first trial is the ranker as it was asked for, so that a search never ends below it, unless a value of its
+own lies outside of what is searched. The model that is kept is the one with the best validation value, the
+first among equals. Test queries play no part. Parameters that the user set stay as they are.
 """
 
 from __future__ import annotations
@@ -60,15 +60,17 @@ def search(
     sampler = optuna.samplers.TPESampler(seed=int(np.random.SeedSequence(seed).generate_state(1)[0]))
     study = optuna.create_study(sampler=sampler, direction="maximize")
     as_asked = {name: value for name, value in make().get_params(deep=False).items() if name in space}
-    if all(_is_inside(value, space[name]) for name, value in as_asked.items()):
+    places = {_is_inside(value, space[name]) for name, value in as_asked.items()}
+    if places <= {True}:
         study.enqueue_trial(as_asked)
     trials: list[dict[str, Any]] = []
     best: Ranker | None = None
     best_trial: dict[str, Any] = {"value": -np.inf}
     started = time.perf_counter()
-    for _ in range(n_trials):
-        asked = study.ask()
-        chosen = {name: _suggested(asked, name, choices) for name, choices in space.items()}
+    for number in range(n_trials):
+        # A value such as "choose it yourself" can be tried, but Optuna cannot learn from it.
+        asked = None if number == 0 and None in places and False not in places else study.ask()
+        chosen = as_asked if asked is None else _suggestions(asked, space)
         trial: dict[str, Any] = {"parameters": chosen, "value": None}
         trials.append(trial)
         ranker = make(**chosen)
@@ -77,9 +79,11 @@ def search(
             trial["value"] = ranker.score(valid)
         except PomonaError as error:  # parameters that do not go together, say
             trial["reason"] = str(error)
-            study.tell(asked, state=optuna.trial.TrialState.FAIL)
+            if asked is not None:
+                study.tell(asked, state=optuna.trial.TrialState.FAIL)
             continue
-        study.tell(asked, trial["value"])
+        if asked is not None:
+            study.tell(asked, trial["value"])
         if trial["value"] > best_trial["value"]:
             best, best_trial = ranker, trial
     if best is None:
@@ -93,6 +97,10 @@ def search(
     }
 
 
+def _suggestions(trial: optuna.Trial, space: Mapping[str, SearchRange]) -> dict[str, Any]:
+    return {name: _suggested(trial, name, choices) for name, choices in space.items()}
+
+
 def _suggested(trial: optuna.Trial, name: str, choices: SearchRange) -> Any:
     if isinstance(choices, list):
         return trial.suggest_categorical(name, choices)
@@ -102,8 +110,8 @@ def _suggested(trial: optuna.Trial, name: str, choices: SearchRange) -> Any:
     return trial.suggest_float(name, least, most, log="log" in scale)
 
 
-def _is_inside(value: Any, choices: SearchRange) -> bool:
-    """Whether the search could come upon the value itself."""
+def _is_inside(value: Any, choices: SearchRange) -> bool | None:
+    """Whether the search could come upon the value itself; None of a value that is no number, in a range."""
     if isinstance(choices, list):
         return value in choices
-    return isinstance(value, int | float) and choices[0] <= value <= choices[1]
+    return choices[0] <= value <= choices[1] if isinstance(value, int | float) else None
