@@ -5,7 +5,8 @@ from typing import Any
 
 HAS_TORCH = find_spec("torch") is not None
 
-collect_ignore_glob = [] if HAS_TORCH else ["tests/rankers/neural/*", "src/pomona/rankers/neural/*"]
+_NEED_TORCH = ["tests/rankers/neural/*", "src/pomona/rankers/neural/*", "tests/test_examples.py"]
+collect_ignore_glob = [] if HAS_TORCH else _NEED_TORCH
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -84,7 +84,8 @@ class Comparison:
         pair = self.pair(dataset, measure, a, b)
         verdict = "significant" if is_significant(pair, self.findings.alpha) else "within chance"
         interval = f"{signed(pair['low'])} to {signed(pair['high'])}"
-        return f"{signed(pair['difference'])} ({interval}; p {p_value(pair['holm_p'])}, {verdict})"
+        chance = f"p {p_value(pair['randomization_p'])}, Holm {p_value(pair['holm_p'])}"
+        return f"{signed(pair['difference'])} ({interval}; {chance}: {verdict})"
 
 
 def shown(chart: Any, folder: Path, stem: str) -> str:
@@ -242,7 +243,9 @@ def thesis_claims(of: Comparison, folder: Path) -> str:
             ("ListNet", "LambdaMART"),
         ):
             rows.append([f"{a} − {b}, {measure}", of.told(data, measure, a, b)])
-    return table(["difference", "mean (95 % interval; p after Holm's correction)"], rows, n_texts=2)
+    return table(
+        ["difference", "mean (95 % interval; p of Fisher's test, and by Holm: verdict)"], rows, n_texts=2
+    )
 
 
 # Yilmaz & Robertson 2009
