@@ -1,9 +1,6 @@
-import numpy as np
 import pytest
 
-import pomona as pm
-from pomona.measures.parse import measure
-from pomona.rankers.rounds import Rounds, mean_of
+from pomona.rankers.rounds import Rounds
 
 
 def test_the_first_of_the_highest_is_the_best_round():
@@ -57,9 +54,3 @@ def test_the_bar_says_how_the_measure_goes(capsys):
         rounds.go_on(train=0.25, valid=0.5)
     assert "AdaRank" in (shown := capsys.readouterr().out)
     assert "1 rounds, train 0.2500, valid 0.5000" in shown
-
-
-def test_the_mean_is_what_evaluate_says():
-    data = pm.simulate(5, docs_per_query=6, n_features=3, seed=1)
-    scores = np.random.default_rng(0).random(data.n_docs)
-    assert mean_of(data, scores, measure("err@3")) == pm.evaluate(data, scores, "err@3")["err@3"]

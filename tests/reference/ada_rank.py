@@ -8,10 +8,11 @@ def ranked(scores, labels):
     return [labels[i] for i in sorted(range(len(scores)), key=lambda i: -scores[i])]
 
 
-def ada_rank(queries, measure, n_rounds, signs=(1,)):
+def ada_rank(queries, measure, n_rounds, signs=(1,), rising=False):
     """Learn from (rows, labels) of queries; the weights after each round.
 
-    A step that changes no query's value is taken back, its feature left out until another changes one.
+    A step that changes no query's value (`rising`: does not raise their mean) is taken back, its feature left
+    out until another's does.
     """
     n_features = len(queries[0][0][0])
 
@@ -38,7 +39,7 @@ def ada_rank(queries, measure, n_rounds, signs=(1,)):
         alpha = 0.5 * math.log((1 + mean) / (1 - mean))
         step = [w + alpha * e for w, e in zip(weights, alone(sign, feature), strict=True)]
         values = values_of(step)
-        if values == before:
+        if before is not None and (sum(values) <= sum(before) + 1e-9 if rising else values == before):
             left_out.add((sign, feature))
             continue
         weights, before, left_out = step, values, set()

@@ -8,12 +8,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from pomona._types import Scores
-from pomona.data.dataset import Dataset
-from pomona.measures.base import Measure
-from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
-
 
 class Rounds:
     """The rounds of one training.
@@ -88,8 +82,3 @@ class Rounds:
 
             self._show = show
             yield
-
-
-def mean_of(data: Dataset, scores: Scores, measure: Measure) -> float:
-    """The mean of a measure over all queries."""
-    return judge(Judged(data.y, scores, data.query_ptr, data.doc_ids), [measure])[0].mean

@@ -48,16 +48,23 @@ def test_a_perfect_feature_has_a_finite_weight():
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("signs", [(1,), (1, -1)])
-def test_agrees_with_the_plain_twin(seed, signs):
+@pytest.mark.parametrize("rising", [False, True])
+def test_agrees_with_the_plain_twin(seed, signs, rising):
     data = untied(seed)
     rows, labels, ptr = data.X.astype(float).tolist(), data.y.tolist(), data.query_ptr.tolist()
     queries = [(rows[a:b], labels[a:b]) for a, b in itertools.pairwise(ptr)]
-    expected = reference.ada_rank(queries, average_precision, 8, signs)
-    options = {"measure": "ap", "normalize": None, "allow_reversed": len(signs) == 2}
+    expected = reference.ada_rank(queries, average_precision, 8, signs, rising=rising)
+    options = {"measure": "ap", "normalize": None, "allow_reversed": len(signs) == 2, "rising": rising}
     for n_rounds in range(1, len(expected) + 1):
         fitted = AdaRank(n_rounds=n_rounds, **options).fit(data)
         assert fitted.coef_ == pytest.approx(expected[fitted.best_round_ - 1], rel=1e-9)
         assert len(fitted.evals_["train"]) == n_rounds
+
+
+def test_the_training_measure_rises(train):
+    assert (np.diff(AdaRank(measure="ap").fit(train).evals_["train"]) > 0).all()
+    published = AdaRank(measure="ap", rising=False, n_rounds=60, early_stopping=None).fit(train)
+    assert (np.diff(published.evals_["train"]) < 0).any()
 
 
 def test_keeps_the_best_round(train):
@@ -90,8 +97,8 @@ def test_a_users_own_measure(train):
 
 def test_falling_features_only_if_asked(train):
     told = train.replace(X=np.column_stack([train.X[:, :2], -train.y]).astype(np.float32))
-    assert (AdaRank().fit(told).coef_ >= 0).all()
-    fitted = AdaRank(allow_reversed=True).fit(told)
+    assert (AdaRank(allow_reversed=False).fit(told).coef_ >= 0).all()
+    fitted = AdaRank().fit(told)
     assert fitted.coef_[2] < 0
     assert fitted.score(told) == pm.IdealRanker().fit(told).score(told)
 

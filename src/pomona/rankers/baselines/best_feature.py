@@ -12,7 +12,7 @@ training data would, either way.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,9 +22,8 @@ from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
 from pomona.rankers.base import Ranker, query_weights
+from pomona.rankers.judging import judged_rankings, with_fair_ties
 
 _BATCH = 4_000_000
 """Values judged at a time: few enough that their rankings fit the memory of any machine."""
@@ -107,24 +106,6 @@ def query_values(
             scores = _oriented(columns, direction)
             scores = np.where(np.isnan(scores), _lowest(scores), scores)
             yield slice(first, first + batch), side, judged_rankings(data, scores, measure)
-
-
-def with_fair_ties(measure: Measure) -> Measure:
-    """The measure, with a tie rule that input order has no part in unless it names one."""
-    if measure.ties is not None:
-        return measure
-    has_closed_form = type(measure).of_lists is not Measure.of_lists
-    return replace(measure, ties="expected" if has_closed_form else "worst")
-
-
-def judged_rankings(data: Dataset, scores: Scores, measure: Measure) -> Values:
-    """(n_rankings, n_queries) values of (n_rankings, n_docs) scores, as so many more queries."""
-    n = len(scores)
-    starts = np.arange(n)[:, None] * data.n_docs + data.query_ptr[:-1]
-    query_ptr = np.append(starts.ravel(), n * data.n_docs)
-    doc_ids = list(data.doc_ids) * n if data.doc_ids is not None and measure.ties == "docid" else None
-    judged = Judged(np.tile(data.y, n), scores.ravel(), query_ptr, doc_ids)
-    return judge(judged, [measure])[0].values.reshape(n, data.n_queries)
 
 
 def _oriented(values: Features, direction: int) -> Scores:

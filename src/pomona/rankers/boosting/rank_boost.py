@@ -38,7 +38,8 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, SearchRange, query_weights
 from pomona.rankers.boosting.stump_sum import StumpSum
-from pomona.rankers.rounds import Rounds, mean_of
+from pomona.rankers.judging import mean_of
+from pomona.rankers.rounds import Rounds
 
 _CHANCE = 1e-12
 """An |r| that rounding alone may leave."""

@@ -19,9 +19,8 @@ from pomona._types import Offsets, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
 from pomona.objectives.base import Objective
+from pomona.rankers.judging import mean_of
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
 from pomona.trees.walk import leaves_of
@@ -106,8 +105,8 @@ def boost(
                 trees.append((tree, value))
             now = {}
             if valid is not None and held_out is not None:
-                now = {"train": _mean(train, score_of(outputs), measure)}
-                now["valid"] = _mean(valid, score_of(held_out), measure)
+                now = {"train": mean_of(train, score_of(outputs), measure)}
+                now["valid"] = mean_of(valid, score_of(held_out), measure)
                 for part, mean in now.items():
                     boosted.evals.setdefault(part, []).append(mean)
             if on_round is not None:
@@ -150,10 +149,6 @@ def _outputs(forests: Sequence[Forest], data: Dataset) -> Values:
 
 def _leaves(data: Dataset, tree: GrownTree) -> NDArray[np.int32]:
     return leaves_of(data.X, tree.feature, tree.threshold, tree.nan_left, tree.left, tree.right)
-
-
-def _mean(data: Dataset, scores: Scores, measure: Measure) -> float:
-    return judge(Judged(data.y, scores, data.query_ptr, data.doc_ids), [measure])[0].mean
 
 
 def _bag(query_ptr: Offsets, fraction: float, rng: np.random.Generator) -> NDArray[np.int32] | None:

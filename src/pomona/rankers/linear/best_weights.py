@@ -17,8 +17,7 @@ import numpy as np
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
-from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
+from pomona.rankers.judging import mean_of
 from pomona.rankers.linear.linear_ranker import weighted_sums
 
 
@@ -55,14 +54,10 @@ class BestWeights:
         value = self._best
         if self.valid is not None:
             for part, data in (("train", self.train), ("valid", self.valid)):
-                value = self._judge(data, coef)
+                value = mean_of(data, weighted_sums(data.X, coef), self.measure)
                 self._path.setdefault(part, []).append(value)
         if self.valid is None or value > self._best:
             self._best, self.coef, self.settings, self.evals = value, coef.copy(), settings, self._path
-
-    def _judge(self, data: Dataset, coef: Values) -> float:
-        scores = weighted_sums(data.X, coef)
-        return judge(Judged(data.y, scores, data.query_ptr, data.doc_ids), [self.measure])[0].mean
 
     @contextlib.contextmanager
     def until_interrupted(self) -> Iterator[None]:

@@ -32,12 +32,11 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
 from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.judging import best_and_worst, judged_rankings, mean_of, queries_that_count
 from pomona.rankers.linear.line_search import LineSearch, line_search, shuffled, weight_at
 from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
-from pomona.rankers.rounds import Rounds, mean_of
+from pomona.rankers.rounds import Rounds
 
 _GAIN = 1e-10
 """A move must gain more than what rounding makes of equal sums."""
@@ -79,7 +78,7 @@ class CoordinateAscent(LinearRanker):
         train = Dataset.from_parts(train.X[order], train.y[order], train.query_ptr, train.qids)
         by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
         by_query /= by_query.sum()
-        self._check(train, measure, by_query)
+        queries_that_count(best_and_worst(train, measure), measure, by_query)
         ascent = _Ascent(train, line_search(measure, train.y, train.query_ptr, by_query))
         self.coef_ = np.zeros(train.n_features)
         self.interrupted_, self.evals_, self.best_round_ = False, {}, 0
@@ -103,18 +102,6 @@ class CoordinateAscent(LinearRanker):
                         break
                     before = now["train"]
         self.evals_, self.best_round_, self.interrupted_ = rounds.evals, rounds.best, rounds.interrupted
-
-    def _check(self, train: Dataset, measure: Measure, by_query: Values) -> None:
-        """Refuse data on which the best and the worst order count alike."""
-        best, worst = (
-            judge(Judged(train.y, sign * train.y.astype(np.float64), train.query_ptr), [measure])[0].values
-            for sign in (1.0, -1.0)
-        )
-        if (best == worst)[by_query > 0].all():
-            raise InputError(
-                f"there is nothing to learn: no order of the documents of a query would change {measure} "
-                "(all labels of each query are equal, or count alike)"
-            )
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = super()._state()
@@ -159,5 +146,4 @@ class _Ascent:
 
 
 def _weighted(train: Dataset, scores: Values, measure: Measure, by_query: Values) -> float:
-    values = judge(Judged(train.y, scores, train.query_ptr), [measure])[0].values
-    return float(np.sum(values * by_query))
+    return float(np.sum(judged_rankings(train, scores[None], measure)[0] * by_query))

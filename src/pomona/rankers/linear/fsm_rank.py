@@ -34,9 +34,8 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError, UnknownNameError
-from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
 from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.judging import judged_rankings, with_fair_ties
 from pomona.rankers.linear.best_weights import BestWeights
 from pomona.rankers.linear.feature_sums import (
     feature_covariance,
@@ -256,9 +255,5 @@ class FSMRank(LinearRanker):
     def _worth(self, data: Dataset, feature: int, by_query: Values) -> float:
         """What ranking by the feature has over ranking by its negative; ties count as their mean."""
         values = data.X[:, feature].astype(np.float64)
-        expected = replace(self._measure, ties="expected")
-        up, down = (
-            judge(Judged(data.y, scores, data.query_ptr), [expected])[0].values
-            for scores in (values, -values)
-        )
+        up, down = judged_rankings(data, np.stack((values, -values)), with_fair_ties(self._measure))
         return float(np.average(up - down, weights=by_query))

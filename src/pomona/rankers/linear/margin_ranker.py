@@ -22,7 +22,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
-from pomona.measures.judge import evaluate
+from pomona.rankers.judging import mean_of
 from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
 
 _PIECE = 512
@@ -145,8 +145,7 @@ class MarginRanker(LinearRanker):
             return {}
         parts = {"train": train, "valid": valid}
         return {
-            part: evaluate(data, weighted_sums(data.X, coef), self._measure).judgements[0].mean
-            for part, data in parts.items()
+            part: mean_of(data, weighted_sums(data.X, coef), self._measure) for part, data in parts.items()
         }
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

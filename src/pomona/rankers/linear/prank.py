@@ -27,10 +27,9 @@ from pomona._jit import kernel
 from pomona._types import Features, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
-from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
 from pomona.objectives.base import classes_of
 from pomona.rankers.base import SearchRange
+from pomona.rankers.judging import mean_of
 from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
 
 _MOST_GRADES = 100
@@ -118,7 +117,9 @@ class PRank(LinearRanker):
             step = _pass_over(order, X, ranks, rate, step, coef, thresholds, late_coef, late_thresholds)
             share = 1.0 / step if self.averaged else 0.0
             now, now_thresholds = coef - share * late_coef, thresholds - share * late_thresholds
-            value = float(epoch) if valid is None else self._judged(valid, now)
+            value = (
+                float(epoch) if valid is None else mean_of(valid, weighted_sums(valid.X, now), self._measure)
+            )
             if value > best:
                 best, self.best_epoch_ = value, epoch
                 self.coef_, self.thresholds_ = now, now_thresholds
@@ -131,10 +132,6 @@ class PRank(LinearRanker):
             raise InputError(f"radius must be above 0, found {self.radius!r}")
         squares = float(np.einsum("ij,ij->", X, X, dtype=np.float64))
         return self.radius**2 * len(X) / squares if squares else 1.0
-
-    def _judged(self, valid: Dataset, coef: Values) -> float:
-        scores = weighted_sums(valid.X, coef)
-        return judge(Judged(valid.y, scores, valid.query_ptr, valid.doc_ids), [self._measure])[0].mean
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = super()._state()

@@ -28,9 +28,8 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import gains_of
-from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
 from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.judging import mean_of
 from pomona.rankers.linear.linear_ranker import LinearRanker
 
 _MOST_HALVINGS = 20
@@ -177,8 +176,7 @@ class RankCosine(LinearRanker):
             value = float(number)
             if valid is not None and held_out is not None:
                 held_out += step * valid.X[:, chosen]
-                judged = Judged(valid.y, held_out, valid.query_ptr, valid.doc_ids)
-                value = judge(judged, [self._measure])[0].mean
+                value = mean_of(valid, held_out, self._measure)
             if value > best:
                 best, self.coef_, self.best_round_ = value, coef, number
 
