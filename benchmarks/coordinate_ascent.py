@@ -3,9 +3,9 @@
     POMONA_DATA=… python -m benchmarks.coordinate_ascent             # MQ2007, fold 1, NDCG@10
     python -m benchmarks.coordinate_ascent --simulated               # without the collection
 
-The twin re-ranks all queries at every step that it tries, as RankLib does, but with our compiled kernels: what
-is compared is the algorithm, not the language. The last row is the same done with NumPy's sort and sums: the
-time of its first steps, scaled up to all.
+The twin re-ranks all queries at every step that it tries, as RankLib does, but with our compiled kernels:
+what is compared is the algorithm, not the language. The last row is the same done with NumPy's sort and sums:
+the time of its first steps, scaled up to all.
 """
 
 import argparse
@@ -24,7 +24,7 @@ PLAIN_STEPS = 50
 
 
 def ranklib(columns, height, restarts, seed, *, steps=25, base=0.05, scale=2.0, tolerance=0.001):
-    """RankLib's loop, its defects included; `height(scores)` is the measure. Returns (weights, steps tried)."""
+    """RankLib's loop, defects included; `height(scores)` is the measure. Returns (weights, steps tried)."""
     random = np.random.default_rng(seed)
     n = len(columns)
     tried, best_of_all, kept = 0, -np.inf, None
