@@ -1,7 +1,7 @@
 """Counter-based random words: any word of any resample, without drawing those before it.
 
-word = splitmix64's mixer (Steele, Lea & Flood 2014) of (seed, resample, place): a resample is the same
-whoever computes it, in whatever order, on however many threads.
+word = splitmix64 (`_splitmix`) of (seed, resample, place): a resample is the same whoever computes it, in
+whatever order, on however many threads.
 """
 
 from __future__ import annotations
@@ -9,18 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from pomona._jit import kernel
+from pomona._splitmix import word_of
 from pomona.errors import InputError
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel
 def random_word(key, resample, place):
     """64 random bits; `key` is `key_of(seed)`, `place` is below 2³²."""
-    x = key + _GOLDEN * ((np.uint64(resample) << np.uint64(32)) + np.uint64(place) + np.uint64(1))
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return word_of(key, (np.uint64(resample) << np.uint64(32)) + np.uint64(place))
 
 
 def key_of(seed: int) -> np.uint64:

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
+from pomona._splitmix import word_of
 from pomona.errors import InputError
 from pomona.trees.binning import BLOCK_WIDTH
 
@@ -58,11 +59,7 @@ def _pack(first, last, gradient, hessian, seed, scales, bits, out):
     count_bits, gradient_shift = bits
     unit = 1.0 / (1 << 24)
     for i in range(first, last):
-        # A random number of (seed, document) alone: splitmix64's mixing of a counter (Steele et al. 2014).
-        z = seed + np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
+        z = word_of(seed, np.uint64(i))  # random, but of (seed, document) alone
         up, down = np.float64(np.int64(z >> np.uint64(40))), np.float64(np.int64(z & np.uint64(0xFFFFFF)))
         g = np.int64(np.floor(gradient[i] * gradient_scale + up * unit))
         h = np.int64(np.floor(hessian[i] * hessian_scale + down * unit))

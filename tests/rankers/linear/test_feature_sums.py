@@ -22,6 +22,8 @@ def test_feature_sums_are_a_matrix_product(data):
     X, weight, _ = data
     assert feature_sums(X, weight) == pytest.approx(X.astype(float).T @ weight, abs=1e-12)
     assert feature_sums(X[:3], weight[:3]) == pytest.approx(X[:3].astype(float).T @ weight[:3], abs=1e-12)
+    center = np.arange(7.0)
+    assert feature_sums(X, weight, center) == pytest.approx((X.astype(float) - center).T @ weight, abs=1e-10)
 
 
 def test_covariance_is_that_of_centered_queries(data):

@@ -5,9 +5,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import pomona as pm
-from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.rankers.linear.margin_ranker import MarginRanker, weighted_rows
+from pomona.rankers.linear.margin_ranker import MarginRanker
 
 
 class Watched:
@@ -117,15 +116,3 @@ def test_no_larger_c_is_tried_after_one_that_fails(data):
     with pytest.warns(ConvergenceWarning, match="did not reach its tolerance for C = 100"):
         ranker.fit(data, valid=data)
     assert ranker.problem.seen == pytest.approx([0.1, 1, 10, 100])
-
-
-def test_weighted_rows():
-    random = np.random.default_rng(0)
-    X, weights = random.normal(size=(9000, 7)).astype(np.float32), random.normal(size=9000)
-    sums = []
-    for count in (1, 2, 5):
-        with threads(count):
-            sums.append(weighted_rows(X, weights))
-    assert sums[0] == pytest.approx(X.T.astype(np.float64) @ weights, rel=1e-10)
-    assert (sums[0] == sums[1]).all()
-    assert (sums[0] == sums[2]).all()

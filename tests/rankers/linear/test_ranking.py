@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pomona._jit import threads
-from pomona.rankers.linear.ranking import Ranking, grades_of
+from pomona.rankers.linear.ranking import Ranking
 
 QUERY_PTR = np.array([0, 1, 4, 150, 400])
 
@@ -28,8 +28,3 @@ def test_equal_scores_stand_in_random_order(count):
         assert sorted(rows[a:b]) == list(range(a, b))
     assert (rows != np.arange(400)).sum() > 350
     assert (rows == Ranking(QUERY_PTR, np.random.default_rng(7)).by(np.zeros(400))).all()
-
-
-def test_grades_count_the_distinct_labels_of_a_query():
-    y = np.array([5, 0.5, 0.5, -1, 3, 3, 4], np.float32)
-    assert grades_of(y, np.array([0, 1, 4, 7])).tolist() == [0, 1, 1, 0, 0, 0, 1]

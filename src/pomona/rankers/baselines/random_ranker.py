@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._splitmix import GOLDEN, mix
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
@@ -56,8 +57,8 @@ class RandomRanker(Ranker):
         hashes = np.repeat(of_query, np.diff(data.query_ptr))
         for column in np.ascontiguousarray(data.X.T) + np.float32(0.0):  # −0 becomes 0, which it equals
             column[np.isnan(column)] = np.nan  # one of the many bit patterns of NaN
-            hashes = _mixed(hashes ^ column.view(np.uint32))
-        hashes = _mixed(hashes ^ _copy_number(hashes, data))
+            hashes = mix((hashes ^ column.view(np.uint32)) + GOLDEN)
+        hashes = mix((hashes ^ _copy_number(hashes, data)) + GOLDEN)
         return (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -69,14 +70,6 @@ class RandomRanker(Ranker):
 
 def _digest(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
-
-
-def _mixed(hashes: Hashes) -> Hashes:
-    """SplitMix64's finalizer (Steele, Lea & Flood 2014): every bit of the input turns half of the output."""
-    hashes = hashes + np.uint64(0x9E3779B97F4A7C15)
-    hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return hashes ^ (hashes >> np.uint64(31))
 
 
 def _copy_number(hashes: Hashes, data: Dataset) -> Hashes:

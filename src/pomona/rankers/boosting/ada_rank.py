@@ -98,7 +98,9 @@ class AdaRank(LinearRanker):
         counting = queries_that_count(extremes, self._measure, by_query)
         values = self._values_of_features(train)[:, counting]
         weight = by_query[counting]
-        left_out = np.tile(np.ptp(train.X, axis=0) == 0, len(values) // max(train.n_features, 1))
+        left_out = np.tile(
+            train.X.max(axis=0) == train.X.min(axis=0), len(values) // max(train.n_features, 1)
+        )
         coef = self.coef_ = np.zeros(train.n_features)
         constant = left_out.copy()
         distribution = query_distribution(np.zeros(len(weight)), weight)

@@ -13,18 +13,15 @@ from __future__ import annotations
 import numpy as np
 
 from pomona._jit import kernel
+from pomona._splitmix import word_of
 from pomona._types import Labels, Offsets, Values
 from pomona.errors import InputError
 
 
 @kernel
 def random_number(seed, k):
-    """The k-th number of [0, 1) of a seed (uint64): splitmix64's mixing of a counter (Steele et al. 2014)."""
-    z = seed + np.uint64(k + 1) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return np.float64(np.int64(z >> np.uint64(11))) / (1 << 53)
+    """The k-th number of [0, 1) of a seed (uint64)."""
+    return np.float64(np.int64(word_of(seed, np.uint64(k)) >> np.uint64(11))) / (1 << 53)
 
 
 @kernel

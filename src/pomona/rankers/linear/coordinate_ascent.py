@@ -78,7 +78,7 @@ class CoordinateAscent(LinearRanker):
         train = Dataset.from_parts(train.X[order], train.y[order], train.query_ptr, train.qids)
         by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
         by_query /= by_query.sum()
-        queries_that_count(best_and_worst(train, measure), measure, by_query)
+        queries_that_count(best_and_worst(train, self._measure), self._measure, by_query)
         ascent = _Ascent(train, line_search(measure, train.y, train.query_ptr, by_query))
         self.coef_ = np.zeros(train.n_features)
         self.interrupted_, self.evals_, self.best_round_ = False, {}, 0
@@ -119,7 +119,7 @@ class _Ascent:
     def __init__(self, train: Dataset, search: LineSearch) -> None:
         self._X, self._search = train.X, search
         self._columns = np.ascontiguousarray(train.X.T)
-        self.varying = np.flatnonzero(np.ptp(self._columns, axis=1) > 0)
+        self.varying = np.flatnonzero(self._columns.max(axis=1) > self._columns.min(axis=1))
 
     def start(self, random: np.random.Generator | None) -> Values:
         """Weights to start from: equal, or random."""

@@ -16,15 +16,15 @@ N_PIECES = 64
 
 
 @kernel
-def _sum(first, last, X, weight, out):
-    """X (n_docs, n_features) · weight (n_docs,) · out (n_pieces, n_features), a piece a row."""
+def _sum(first, last, X, weight, center, out):
+    """X (n_docs, n_features) · weight (n_docs,) · center (n_features,) · out (n_pieces, n_features)."""
     size = -(-X.shape[0] // out.shape[0])
     for piece in range(first, last):
         total = out[piece]
         for i in range(piece * size, min((piece + 1) * size, X.shape[0])):
             row, u = X[i], weight[i]
             for j in range(total.size):
-                total[j] += u * np.float64(row[j])
+                total[j] += u * (np.float64(row[j]) - center[j])
 
 
 @kernel
@@ -48,14 +48,15 @@ def _sum_products(first, last, X, query_ptr, weight, out):
                         total[k] += u * (np.float64(X[i, k]) - mean[k])
 
 
-def feature_sums(X: Features, weight: Values) -> Values:
-    """Xᵀu: for each feature, the sum of its values times the documents' weights.
+def feature_sums(X: Features, weight: Values, center: Values | None = None) -> Values:
+    """Xᵀu: for each feature, the sum of its values (less `center`) times the documents' weights.
 
     >>> feature_sums(np.array([[1, 2], [3, 4]], np.float32), np.array([1.0, 10.0]))
     array([31., 42.])
     """
     pieces = np.zeros((N_PIECES, X.shape[1]))
-    over_chunks(_sum, N_PIECES, read_only(X), read_only(weight), pieces)
+    base = np.zeros(X.shape[1]) if center is None else center
+    over_chunks(_sum, N_PIECES, read_only(X), read_only(weight), read_only(base), pieces)
     return sum_of_pieces(pieces)
 
 

@@ -1,4 +1,4 @@
-"""Second moments of features: Xᵀv, XᵀWX, and a basis that makes the latter 1.
+"""Second moments of features: XᵀWX, and a basis that makes it 1.
 
 Least squares and logistic regression need little else of the data. Rows are added up in pieces whose size
 depends on their number alone, and the pieces in order; the small matrices are handled without a BLAS, which
@@ -7,14 +7,12 @@ splits its work by cores. So the same data give the same bits whatever the numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Values
 from pomona.data.dataset import read_only
+from pomona.rankers.linear.feature_sums import feature_sums, sum_of_pieces, symmetric
 
 _PIECES = 32
 _BLOCK = 128
@@ -22,19 +20,9 @@ _DEPENDENT = 1e-12
 """A feature of which no larger share is left, once the others are taken out of it, is made up of them."""
 
 
-@kernel
-def _add_columns(first, last, X, values, center, size, out):
-    """X (n_docs, n_features) · values (n_docs,) · center (n_features,) · out (n_pieces, n_features)."""
-    for piece in range(first, last):
-        for i in range(piece * size, min((piece + 1) * size, len(X))):
-            row, value, total = X[i], values[i], out[piece]
-            for j in range(total.size):
-                total[j] += value * (np.float64(row[j]) - center[j])
-
-
 @kernel(fastmath=True)
 def _add_products(first, last, X, weights, center, size, out):
-    """As above · weights (n_docs,) · out (n_pieces, n_features, n_features), below the diagonal and on it."""
+    """X (n_docs, n_features) · weights (n_docs,) · out (n_pieces, n_features, n_features), lower half."""
     n_features = center.size
     columns, weighted = np.empty((n_features, _BLOCK)), np.empty((n_features, _BLOCK))
     for piece in range(first, last):
@@ -87,33 +75,19 @@ def _orthogonalize(matrix, out):
     return d
 
 
-def column_sums(X: Features, values: Values, center: Values) -> Values:
-    """Σ_i values_i (x_i − center), a number a feature."""
-    sums: Values = _in_pieces(_add_columns, X, values, center, center.shape).sum(axis=0)
-    return sums
-
-
 def weighted_means(X: Features, weights: Values) -> Values:
     """The mean of each feature: of one that is constant, exactly its value."""
     first = X[0].astype(np.float64)
-    means: Values = first + column_sums(X, weights, first) / weights.sum()
+    means: Values = first + feature_sums(X, weights, first) / weights.sum()
     return means
 
 
 def gram(X: Features, weights: Values, center: Values) -> Values:
     """Σ_i weights_i (x_i − center)(x_i − center)ᵀ."""
-    lower = _in_pieces(_add_products, X, weights, center, center.shape * 2).sum(axis=0)
-    full: Values = lower + np.tril(lower, -1).T
-    return full
-
-
-def _in_pieces(
-    run: Callable[..., Any], X: Features, values: Values, center: Values, shape: tuple[int, ...]
-) -> Values:
     size = max(1024, -(-len(X) // _PIECES))
-    out = np.zeros((-(-len(X) // size), *shape))
-    over_chunks(run, len(out), read_only(X), read_only(values), read_only(center), size, out)
-    return out
+    pieces = np.zeros((-(-len(X) // size), *center.shape * 2))
+    over_chunks(_add_products, len(pieces), read_only(X), read_only(weights), read_only(center), size, pieces)
+    return symmetric(sum_of_pieces(pieces))
 
 
 def whitening(matrix: Values) -> Values:

@@ -26,7 +26,8 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import gains_of
 from pomona.rankers.base import SearchRange
-from pomona.rankers.linear.gram import column_sums, combined, gram, weighted_means, whitening
+from pomona.rankers.linear.feature_sums import feature_sums
+from pomona.rankers.linear.gram import combined, gram, weighted_means, whitening
 from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
 
 
@@ -75,7 +76,7 @@ class LinearRegression(LinearRanker):
         coef, intercept = np.zeros(train.n_features), level
         for _ in range(2):  # solve, then once more for what is left
             residual = weights * (target - intercept - weighted_sums(X, coef))
-            slope = column_sums(X, residual, center) - self.l2 * coef
+            slope = feature_sums(X, residual, center) - self.l2 * coef
             coef = coef + combined(basis.T, combined(basis, slope))
             intercept = level - float((coef * center).sum())
         self.coef_, self.intercept_ = coef, intercept

@@ -33,7 +33,8 @@ from pomona.objectives import multinomial, ordinal
 from pomona.objectives.base import classes_of
 from pomona.objectives.multinomial import class_probabilities
 from pomona.rankers.base import SearchRange
-from pomona.rankers.linear.gram import column_sums, combined, gram, weighted_means, whitening
+from pomona.rankers.linear.feature_sums import feature_sums
+from pomona.rankers.linear.gram import combined, gram, weighted_means, whitening
 from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
 
 KINDS = ("binary", "ordinal", "multinomial")
@@ -264,7 +265,7 @@ class _Rows:
         slope[:, 0] = 0.0
         for k, by_output in enumerate(loss.slope(outputs)):
             slope[k, 0] += by_output.sum()
-            slope[k, 1:] += column_sums(self.X, by_output, self.center)
+            slope[k, 1:] += feature_sums(self.X, by_output, self.center)
         return slope
 
     def hessian(self, loss: _Loss, outputs: Values) -> Values:
@@ -276,7 +277,7 @@ class _Rows:
                 bend = loss.bend(outputs, k, m)
                 block = whole[k, :, m]
                 block[0, 0] = bend.sum()
-                block[0, 1:] = block[1:, 0] = column_sums(self.X, bend, self.center)
+                block[0, 1:] = block[1:, 0] = feature_sums(self.X, bend, self.center)
                 block[1:, 1:] = gram(self.X, bend, self.center)
                 whole[m, :, k] = block
             whole[k, range(1, size), k, range(1, size)] += self.l2

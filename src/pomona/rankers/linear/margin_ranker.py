@@ -18,37 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from pomona._jit import kernel, over_chunks
-from pomona._types import Features, Values
-from pomona.data.dataset import Dataset, read_only
+from pomona._types import Values
+from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.rankers.judging import mean_of
 from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
-
-_PIECE = 512
-"""Rows that are added up together: fixed, so that the sum does not depend on the number of threads."""
-
-
-@kernel
-def _sum_pieces(first, last, X, weights, out):
-    """X (n_docs, n_features) float32 · weights (n_docs,) · out (n_pieces, n_features)."""
-    for piece in range(first, last):
-        total = out[piece]
-        total[:] = 0.0
-        for i in range(piece * _PIECE, min((piece + 1) * _PIECE, weights.size)):
-            weight, row = weights[i], X[i]
-            if weight != 0.0:
-                for j in range(total.size):
-                    total[j] += weight * np.float64(row[j])
-
-
-def weighted_rows(X: Features, weights: Values) -> Values:
-    """X.T @ weights in float64, the same bits for any number of threads."""
-    pieces = np.empty((-(-len(X) // _PIECE), X.shape[1]))
-    over_chunks(_sum_pieces, len(pieces), read_only(X), read_only(weights), pieces, smallest=8)
-    total: Values = pieces.sum(axis=0)
-    return total
-
 
 _GRID = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 """Of C, in units of a typical one."""

@@ -41,22 +41,24 @@ from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists, encode
 from pomona.rankers.base import SearchRange, query_weights
 from pomona.rankers.linear.cutting_planes import CuttingPlanes
+from pomona.rankers.linear.feature_sums import feature_sums
+from pomona.rankers.linear.label_sums import grades
 from pomona.rankers.linear.linear_ranker import weighted_sums
-from pomona.rankers.linear.margin_ranker import MarginRanker, weighted_rows
-from pomona.rankers.linear.ranking import Ranking, grades_of
+from pomona.rankers.linear.margin_ranker import MarginRanker
+from pomona.rankers.linear.ranking import Ranking
 
 
 @kernel
 def _to_perfect(first, last, X, rows, grades, query_ptr, out):
     """Φ(π*) − Φ(π), π* the perfect ranking that keeps π's order among equal labels.
 
-    X (n_docs, n_features) float32 · rows (n_docs,) π, query by query · grades (n_docs,) 0 … K − 1 in each
+    X (n_docs, n_features) float32 · rows (n_docs,) π, query by query · grades (n_docs,) 1 … K in each
     query · out (n_queries, n_features) float32.
     """
     longest = 0
     for q in range(first, last):
         longest = max(longest, query_ptr[q + 1] - query_ptr[q])
-    next_rank, total = np.empty(longest, np.int64), np.empty(X.shape[1])
+    next_rank, total = np.empty(longest + 1, np.int64), np.empty(X.shape[1])
     for q in range(first, last):
         ranked = rows[query_ptr[q] : query_ptr[q + 1]]
         n, top = ranked.size, 0
@@ -95,7 +97,7 @@ class WorkingSets:
         self._codes, levels = encode(data.y)
         self._lists = RankedLists.of_codes(self._codes, data.query_ptr, levels)
         self._perfect = measure.of_lists(replace(self._lists, codes=self._lists.pool_codes))
-        self._grades = grades_of(data.y, data.query_ptr)
+        self._grades, _ = grades(data.y, data.query_ptr)
         random = np.random.default_rng(seed)
         self._ranking = Ranking(data.query_ptr, random)
         self._weights = np.ones(data.n_queries) if weights is None else query_weights(weights, data)
@@ -117,7 +119,7 @@ class WorkingSets:
         worst, slack = self._worst(w)
         weights = np.zeros(len(self.offsets))
         weights[worst] = np.where(slack > 0, self._weights[self.query[worst]], 0.0)
-        return weighted_rows(self.slopes, weights), float((weights * self.offsets).sum())
+        return feature_sums(self.slopes, weights), float((weights * self.offsets).sum())
 
     def take_in(self, w: Values, tolerance: float) -> bool:
         """Add w's own rankings whose loss exceeds that of their set; False if that hardly matters."""

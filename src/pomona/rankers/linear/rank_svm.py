@@ -29,75 +29,58 @@ import numpy as np
 from scipy.optimize import minimize
 
 from pomona._jit import kernel, over_chunks
-from pomona._types import Offsets, Scores, Values
+from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.linear.feature_sums import feature_sums
+from pomona.rankers.linear.label_sums import grades, insert_terms, sum_terms
 from pomona.rankers.linear.linear_ranker import weighted_sums
-from pomona.rankers.linear.margin_ranker import MarginRanker, weighted_rows
-from pomona.rankers.linear.ranking import Ranking, grades_of
-
-
-@kernel
-def _count_in(counts, sums, grade, value):
-    """Add a document to a Fenwick tree over the grades."""
-    node = grade + 1
-    while node < counts.size:
-        counts[node] += 1
-        sums[node] += value
-        node += node & -node
-
-
-@kernel
-def _of_lower(counts, sums, grade):
-    """How many documents of a tree have a lower grade, and their sum."""
-    count, total, node = 0, 0.0, grade
-    while node > 0:
-        count += counts[node]
-        total += sums[node]
-        node -= node & -node
-    return count, total
+from pomona.rankers.linear.margin_ranker import MarginRanker
+from pomona.rankers.linear.ranking import Ranking
 
 
 @kernel
 def _sum_partners(first, last, scores, rows, grades, query_ptr, values, above, below, total):
     """Over the pairs within the margin: a document's partners above and below, and the sum of their values.
 
-    scores, values (n_docs,) · rows (n_docs,) by descending score in each query · grades (n_docs,) from 0 in
+    scores, values (n_docs,) · rows (n_docs,) by descending score in each query · grades (n_docs,) from 1 in
     each query · above, below, total (n_docs,) are written to.
     """
     longest = 0
     for q in range(first, last):
         longest = max(longest, query_ptr[q + 1] - query_ptr[q])
-    z, v, g = np.empty(longest), np.empty(longest), np.empty(longest, np.int32)
-    all_counts, all_sums = np.empty(longest + 1, np.int64), np.empty(longest + 1)
+    z, g, terms = np.empty(longest), np.empty(longest, np.int32), np.ones((longest, 2))
+    all_sums, found = np.empty((longest + 1, 2)), np.empty(2)
     for q in range(first, last):
-        begin, n, top = query_ptr[q], query_ptr[q + 1] - query_ptr[q], 0
+        begin, n, top = query_ptr[q], query_ptr[q + 1] - query_ptr[q], 1
         ranked = rows[begin : begin + n]
         for at in range(n):
             i = ranked[at]
-            z[at], v[at], g[at] = scores[i], values[i], grades[i]
+            z[at], terms[at, 1], g[at] = scores[i], values[i], grades[i]
             top = max(top, g[at])
-        counts, sums = all_counts[: top + 2], all_sums[: top + 2]
+        tree = all_sums[: top + 1]
         # From the highest score down, documents that are less than 1 below enter ...
-        counts[:], sums[:] = 0, 0.0
+        tree[:] = 0.0
         entering = 0
         for at in range(n):
             while entering < n and z[at] - z[entering] < 1.0:
-                _count_in(counts, sums, g[entering], v[entering])
+                insert_terms(tree, g[entering], terms[entering])
                 entering += 1
             i = ranked[at]
-            below[i], total[i] = _of_lower(counts, sums, g[at])
-        # ... and from the lowest up, those that are less than 1 above, the highest grade counted as 0.
-        counts[:], sums[:] = 0, 0.0
+            sum_terms(tree, g[at] - 1, found)
+            below[i], total[i] = found
+        # ... and from the lowest up, those that are less than 1 above, the highest grade counted as 1.
+        tree[:] = 0.0
         entering = n - 1
         for at in range(n - 1, -1, -1):
             while entering >= 0 and z[entering] - z[at] < 1.0:
-                _count_in(counts, sums, top - g[entering], v[entering])
+                insert_terms(tree, top + 1 - g[entering], terms[entering])
                 entering -= 1
             i = ranked[at]
-            above[i], more = _of_lower(counts, sums, top - g[at])
-            total[i] += more
+            sum_terms(tree, top - g[at], found)
+            above[i] = found[0]
+            total[i] += found[1]
 
 
 class PairLoss:
@@ -105,7 +88,7 @@ class PairLoss:
 
     def __init__(self, data: Dataset, weights: Values | None = None) -> None:
         self._data, self._lengths = data, np.diff(data.query_ptr)
-        self._grades = grades_of(data.y, data.query_ptr)
+        self._grades, _ = grades(data.y, data.query_ptr)
         given = np.ones(data.n_queries) if weights is None else query_weights(weights, data)
         self._weights = np.repeat(given, self._lengths)
         self._ranking = Ranking(data.query_ptr)
@@ -121,23 +104,23 @@ class PairLoss:
         above, below, total = self._partners(z)
         u, e = (above + below) * z - total, below - above
         loss = float((self._weights * (z * (u - 2 * e) + below)).sum())
-        return max(loss, 0.0), weighted_rows(self._data.X, 2 * self._weights * (u - e))
+        return max(loss, 0.0), feature_sums(self._data.X, 2 * self._weights * (u - e))
 
     def product(self, v: Values) -> Values:
         """The Hessian at the w of the last `at`, times v."""
         a = self._centered(v)
         above, below, total = self._partners(a)
-        return weighted_rows(self._data.X, 2 * self._weights * ((above + below) * a - total))
+        return feature_sums(self._data.X, 2 * self._weights * ((above + below) * a - total))
 
     def _centered(self, w: Values) -> Scores:
         """Scores less the mean of their query: differences stay, and large sums lose fewer digits."""
         scores = weighted_sums(self._data.X, w)
         return scores - np.repeat(query_weights(scores, self._data), self._lengths)
 
-    def _partners(self, values: Values) -> tuple[Offsets, Offsets, Values]:
+    def _partners(self, values: Values) -> tuple[Values, Values, Values]:
         """Of each document, its partners above and below within the margin, and the sum of their values."""
         data, n = self._data, self._data.n_docs
-        above, below, total = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+        above, below, total = np.empty(n), np.empty(n), np.empty(n)
         over_chunks(
             _sum_partners,
             data.n_queries,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pomona._jit import kernel, over_chunks
-from pomona._types import Codes, Labels, Offsets, Scores
+from pomona._types import Offsets, Scores
 from pomona.data.dataset import read_only
 from pomona.objectives._rank_kernel import rank_all
 
@@ -56,17 +56,3 @@ class Ranking:
         )
         rows: Offsets = self._begins + self._order
         return rows
-
-
-def grades_of(y: Labels, query_ptr: Offsets) -> Codes:
-    """Each document's label as its index among the distinct labels of its query.
-
-    >>> grades_of(np.array([3, 0, 3, 7], np.float32), np.array([0, 3, 4]))
-    array([1, 0, 1, 0], dtype=int32)
-    """
-    query = np.repeat(np.arange(len(query_ptr) - 1), np.diff(query_ptr))
-    order = np.lexsort((y, query))
-    rises = np.concatenate(([0], y[order][1:] != y[order][:-1])).cumsum()
-    grades = np.empty(len(y), np.int32)
-    grades[order] = rises - rises[query_ptr[:-1]][query]
-    return grades

@@ -34,8 +34,9 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import SearchRange, query_weights
 from pomona.rankers.linear.cutting_planes import CuttingPlanes
+from pomona.rankers.linear.feature_sums import feature_sums
 from pomona.rankers.linear.linear_ranker import weighted_sums
-from pomona.rankers.linear.margin_ranker import MarginRanker, weighted_rows
+from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.ranking import Ranking
 
 
@@ -126,7 +127,7 @@ class APLoss:
     def tangent(self, w: Values) -> tuple[Values, float]:
         """The plane that touches the loss at w."""
         loss, pull = self.most_violated(w)
-        slope = weighted_rows(self._data.X, pull * np.repeat(self._weights, self._lengths))
+        slope = feature_sums(self._data.X, pull * np.repeat(self._weights, self._lengths))
         return slope, float((self._weights * loss).sum())
 
 
