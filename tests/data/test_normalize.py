@@ -72,6 +72,15 @@ def test_a_large_common_offset_does_not_spoil_the_deviation():
 
 
 @pytest.mark.parametrize("method", SCALERS)
+def test_the_order_of_documents_does_not_show_in_the_last_bit(method):
+    random = np.random.default_rng(0)
+    X = random.lognormal(sigma=5.0, size=(3000, 20))
+    order, qid = random.permutation(3000), np.zeros(3000)
+    scaler = SCALERS[method]()
+    assert (scaler.fit_transform(X, qid=qid)[order] == scaler.fit_transform(X[order], qid=qid)).all()
+
+
+@pytest.mark.parametrize("method", SCALERS)
 def test_threads_do_not_matter(method):
     rng = np.random.default_rng(0)
     data = Dataset(rng.normal(size=(400, 3)), np.zeros(400), np.sort(rng.integers(0, 60, 400)))

@@ -101,6 +101,42 @@ def test_survives_odd_data(name):
     assert np.isfinite(scores).all()
 
 
+def degenerate():
+    """Data that leave little or nothing to learn, by what is wrong with them."""
+    random = np.random.default_rng(0)
+    X, y, qid = random.random((80, 3)), random.integers(0, 3, 80), np.repeat(np.arange(10), 8)
+    return {
+        "one feature": (X[:, :1], y, qid),
+        "a constant feature": (np.ones((80, 1)), y, qid),
+        "features that repeat each other": (np.repeat(X[:, :1], 3, axis=1), y, qid),
+        "undefined features": (np.full((80, 2), np.nan), y, qid),
+        "a single query": (X[:8], y[:8], qid[:8]),
+        "documents alike": ([[1.0], [1.0]], [1, 0], [1, 1]),
+        "no usable pair": (X, np.ones(80), qid),
+        "queries of one document": (X[:5], [0, 1, 2, 0, 1], np.arange(5)),
+        "separable labels": (np.column_stack([y, X]), y, qid),
+        "real labels": (X, random.random(80), qid),
+        "negative labels": (X, y - 1, qid),
+        "huge values": (X * [1e30, 1.0, 1e-30], y, qid),
+        "the largest values": (np.where(X > 0.5, 3e38, -3e38), y, qid),
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("case", degenerate())
+@pytest.mark.parametrize("watched", [False, True])
+def test_degenerate_data_give_a_model_or_a_clear_error(name, case, watched):
+    data, refusal = pm.Dataset(*degenerate()[case]), ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a model that learnt nothing says so
+        try:
+            scores = quick(name, n_epochs=2).fit(data, valid=data if watched else None).predict(data)
+        except InputError as error:
+            refusal = str(error)
+    assert refusal.count("\n") == 0
+    assert refusal or np.isfinite(scores).all()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_in_any_order_and_any_table(name, data):
     ranker = quick(name, seed=5)

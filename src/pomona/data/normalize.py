@@ -51,31 +51,50 @@ def _min_max(first: int, last: int, X: Table, query_ptr: Offsets, out: Table) ->
 
 
 @kernel
+def _add(total: Table, lost: Table, j: int, x: float) -> None:
+    """Add to a sum, and what rounding took from it to `lost` (Knuth's exact difference)."""
+    rounded = total[j] + x
+    if np.isfinite(rounded):
+        part = rounded - total[j]
+        lost[j] += (total[j] - (rounded - part)) + (x - part)
+    total[j] = rounded
+
+
+@kernel
 def _standard(first: int, last: int, X: Table, query_ptr: Offsets, out: Table) -> None:
     # X, out: (n_docs, n_features), the rows of a query together
+    # Sums keep what rounding takes, so that the order of the documents does not show in the last bits.
     n_features = X.shape[1]
     low, high = np.empty(n_features), np.empty(n_features)
-    count, mean, squares = np.empty(n_features), np.empty(n_features), np.empty(n_features)
+    count, total, lost = np.empty(n_features), np.empty(n_features), np.empty(n_features)
+    mean, deviation = np.empty(n_features), np.empty(n_features)
     for q in range(first, last):
         low[:], high[:] = np.inf, -np.inf
-        count[:], mean[:], squares[:] = 0, 0, 0
+        count[:], total[:], lost[:] = 0, 0, 0
         for i in range(query_ptr[q], query_ptr[q + 1]):
             for j in range(n_features):
                 x = np.float64(X[i, j])
                 if not np.isnan(x):
                     low[j], high[j] = min(low[j], x), max(high[j], x)
-                    # Welford's update: exact where a sum of squares would cancel.
                     count[j] += 1
-                    step = x - mean[j]
-                    mean[j] += step / count[j]
-                    squares[j] += step * (x - mean[j])
+                    _add(total, lost, j, x)
+        for j in range(n_features):
+            mean[j] = (total[j] + lost[j]) / max(count[j], 1)
+        total[:], lost[:] = 0, 0
+        for i in range(query_ptr[q], query_ptr[q + 1]):
+            for j in range(n_features):
+                apart = np.float64(X[i, j]) - mean[j]
+                if not np.isnan(apart):
+                    _add(total, lost, j, apart * apart)
+        for j in range(n_features):
+            deviation[j] = np.sqrt((total[j] + lost[j]) / max(count[j], 1))
         for i in range(query_ptr[q], query_ptr[q + 1]):
             for j in range(n_features):
                 x = np.float64(X[i, j])
                 if np.isnan(x):
                     out[i, j] = x
                 elif high[j] > low[j]:
-                    out[i, j] = (x - mean[j]) / np.sqrt(squares[j] / count[j])
+                    out[i, j] = (x - mean[j]) / deviation[j]
                 else:  # told by the range: rounding can leave a constant feature a tiny deviation
                     out[i, j] = 0
 
