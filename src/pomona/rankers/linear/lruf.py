@@ -10,7 +10,10 @@ unseen queries are ranked are our choices, so published numbers are not comparab
 
 - the feedback of a round is the mean gain 2^label − 1 of the shown, as a share of the highest; the threshold
   is the mean feedback of the rounds before;
-- a query is done when the most likely documents, as many as are shown, have `certainty` of the probability;
+- a query is done when the most likely documents, as many as are shown, have `certainty` of the probability,
+  or after 50 rounds: a query with no more documents than are shown never gets there, and given time its
+  automaton locks onto a single relevant one (1000 rounds on MQ2008, where the median query has 8 documents: a
+  MAP of 0.468 on validation folds instead of 0.474, below the best single feature);
 - a line is fitted to log p by ridge regression inside queries, which ranks the unseen ones. Queries without a
   relevant document teach nothing.
 
@@ -102,7 +105,7 @@ class LRUF(LinearRanker):
 
     n_shown: int = 10
     learning_rate: float = 0.05
-    n_rounds: int = 1000
+    n_rounds: int = 50
     certainty: float = 0.95
     l2: float | None = None
     seed: int = 0
