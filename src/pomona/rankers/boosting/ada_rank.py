@@ -21,9 +21,14 @@ What the paper leaves open, and what we do:
 
 Both defaults were chosen inside the training and validation folds of LETOR 4.0. With NDCG@10 as E the mean
 NDCG rises from 0.479 to 0.490 by `rising` and to 0.493 by `allow_reversed` on MQ2007, from 0.482 to 0.483 and
-0.484 on MQ2008; AP says the same. `rising=False, allow_reversed=False` is the published loop, less the steps
-that change no query's value. RankLib multiplies P by exp(−α E(f; q)) from round to round, stops at the first
-step that loses 0.002, and leaves out what wins twice running: that did no better than `rising` there.
+0.484 on MQ2008; with AP from 0.478 to 0.487 and 0.488, and from 0.482 to 0.482 and 0.484.
+`rising=False, allow_reversed=False` is the published loop, less the steps that change no query's value.
+RankLib multiplies P by exp(−α E(f; q)) from round to round, stops at the first step that loses 0.002, and
+leaves out what wins twice running: without the step rule of `rising` that did worse on MQ2007, and no better
+on MQ2008.
+
+Under the LETOR conventions NDCG@10 is 0 for a query of fewer than ten documents, which therefore teaches
+nothing: to be judged by them, rather train towards `ndcg@10` or AP.
 """
 
 from __future__ import annotations

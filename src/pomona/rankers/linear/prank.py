@@ -8,8 +8,8 @@ Documents are ranked by w·x, not by the few predicted ranks. What we do differe
 - Features are scaled to a small `radius`. Thresholds move by 1, scores by ‖x‖² a time: with long documents an
   error is undone by shaking w rather than by the thresholds. On MQ2007 this decides between losing to and
   beating the best single feature (NDCG@10 0.39 unscaled, 0.44 scaled). The default was chosen on MQ2007 and
-  MQ2008, where it beats that feature; with a radius chosen on each fold's validation set alone, PRank does not
-  on MQ2008.
+  MQ2008, where it beats that feature; with a radius chosen on each fold's validation set alone, PRank does
+  not on MQ2008.
 - Passes are repeated in random orders and the weights averaged over all steps, since with labels that no
   weights fit, the last ones reflect the last few documents. With a validation set, the best pass is kept.
 - A document of weight c comes c times as often: c times the step would break the order of the thresholds.
