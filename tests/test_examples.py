@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pomona as pm
+from pomona._jit import threads
 from pomona.experiments.compare import compare
 from pomona.experiments.findings import find
 from pomona.experiments.run import execute
@@ -66,6 +67,8 @@ def quickly(monkeypatch, collections):
     monkeypatch.setattr("pomona.experiments.run.start_peak_memory", lambda: False)
     monkeypatch.setattr("pomona.experiments.run._MOST_TIMINGS", 1)
     monkeypatch.setenv("POMONA_DATA", str(collections))
+    with threads(1):  # threads of several libraries get in each other's way
+        yield
 
 
 def cut_down(spec):
