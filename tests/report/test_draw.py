@@ -13,8 +13,9 @@ def test_charts_become_files_in_any_number_of_processes(tmp_path, monkeypatch):
         folder = tmp_path / str(threads)
         folder.mkdir()
         monkeypatch.setattr("pomona.report.draw.n_threads", lambda n=threads: n)
-        with drawing({f"chart-{number}": POINT for number in range(9)}, folder):
-            pass
+        with drawing(folder) as draw:
+            for number in range(9):
+                draw(f"chart-{number}", POINT)
         drawn[threads] = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert drawn[1] == drawn[3]
     assert sorted(drawn[1])[:2] == ["chart-0.pdf", "chart-0.svg"]
@@ -22,19 +23,19 @@ def test_charts_become_files_in_any_number_of_processes(tmp_path, monkeypatch):
 
 
 def test_no_charts_are_no_files(tmp_path):
-    with drawing({}, tmp_path):
+    with drawing(tmp_path):
         pass
     assert not list(tmp_path.iterdir())
 
 
 def test_a_chart_that_cannot_be_drawn_is_an_error(tmp_path):
-    with pytest.raises(PomonaError, match="could not be drawn"), drawing({"bad": '{"mark": 1}'}, tmp_path):
-        pass
+    with pytest.raises(PomonaError, match="could not be drawn"), drawing(tmp_path) as draw:
+        draw("bad", '{"mark": 1}')
 
 
 def test_an_error_meanwhile_ends_the_processes(tmp_path):
-    with pytest.raises(KeyError, match="mine"), drawing({"good": POINT}, tmp_path):
-        raise KeyError("mine")
+    with pytest.raises(TypeError), drawing(tmp_path) as draw:
+        draw()
 
 
 def test_resources_of_a_pdf_are_sorted():

@@ -7,59 +7,89 @@ Processes of their own draw while this one writes the page.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 from pomona._jit import n_threads
 from pomona.errors import PomonaError
 
-_LEAST_SHARE = 4
-"""Charts that a process must have, to be worth its start."""
+_MOST_PROCESSES = 4
+_TINY = '{"data": {"values": [{}]}, "mark": "point"}'
 
 
 @contextlib.contextmanager
-def drawing(charts: Mapping[str, str], folder: Path) -> Iterator[None]:
-    """Write every chart, given as Vega-Lite under the name of its file; done when the context ends."""
-    # The dearest first, dealt in turn: shares of about the same size.
-    dealt = sorted(charts.items(), key=lambda chart: -len(chart[1]))
-    n_processes = max(1, min(n_threads(), len(dealt) // _LEAST_SHARE))
-    painters = [_start(dealt[first::n_processes], folder) for first in range(n_processes)]
+def drawing(folder: Path) -> Iterator[Callable[[str, str], None]]:
+    """Yield what draws a chart, given as Vega-Lite under the name of its file; all are drawn at the end.
+
+    The processes start at once, to be ready when the first chart comes.
+    """
+    painters = [_Painter(folder) for _ in range(min(n_threads(), _MOST_PROCESSES))]
+    turns = itertools.cycle(painters)
     try:
-        yield
+        yield lambda stem, chart: next(turns).give(stem, chart)
         for painter in painters:
-            _, errors = painter.communicate()
-            if painter.returncode:
-                last = errors.decode(errors="replace").strip().rpartition("\n")[2]
-                raise PomonaError(f"the figures could not be drawn: {last}")
+            painter.finish()
     finally:
         for painter in painters:
-            painter.kill()
-            painter.communicate()
+            painter.end()
 
 
-def _start(charts: list[tuple[str, str]], folder: Path) -> subprocess.Popen[bytes]:
-    program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import draw; draw()"
-    painter = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert painter.stdin is not None
-    with contextlib.suppress(BrokenPipeError):  # it died: its return code tells
-        pickle.dump((charts, folder), painter.stdin)
-        painter.stdin.flush()
-    return painter
+class _Painter:
+    """A process that draws what comes on its standard input."""
+
+    def __init__(self, folder: Path) -> None:
+        program = (
+            f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import draw; draw({str(folder)!r})"
+        )
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", program], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+    def give(self, stem: str, chart: str) -> None:
+        """Have a chart drawn."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it died: `finish` tells
+            pickle.dump((stem, chart), self._process.stdin)
+            self._process.stdin.flush()
+
+    def finish(self) -> None:
+        """Wait until all is drawn."""
+        _, errors = self._process.communicate()
+        if self._process.returncode:
+            last = errors.decode(errors="replace").strip().rpartition("\n")[2]
+            raise PomonaError(f"the figures could not be drawn: {last}")
+
+    def end(self) -> None:
+        """Kill the process, if it lives, and leave nothing open."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stderr):
+            assert pipe is not None
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
 
 
-def draw() -> None:
-    """Be such a process: draw what comes on standard input."""
+def draw(folder: str) -> None:
+    """Be such a process, until standard input ends."""
     import vl_convert
 
-    charts, folder = pickle.load(sys.stdin.buffer)
-    for stem, chart in charts:
+    vl_convert.vegalite_to_svg(_TINY)  # starts the engine
+    for stem, chart in _given(sys.stdin.buffer):
         svg = vl_convert.vegalite_to_svg(chart)
-        (folder / f"{stem}.svg").write_text(svg, encoding="utf-8")
-        (folder / f"{stem}.pdf").write_bytes(in_order(vl_convert.svg_to_pdf(svg)))
+        Path(folder, f"{stem}.svg").write_text(svg, encoding="utf-8")
+        Path(folder, f"{stem}.pdf").write_bytes(in_order(vl_convert.svg_to_pdf(svg)))
+
+
+def _given(pipe: IO[bytes]) -> Iterator[tuple[str, str]]:
+    with contextlib.suppress(EOFError):
+        while True:
+            yield pickle.load(pipe)
 
 
 def in_order(pdf: bytes) -> bytes:

@@ -25,11 +25,12 @@ def write_report(findings: Findings, directory: str | Path) -> Path:
     """
     folder = Path(directory)
     names = file_names(datasets_of(findings))
-    drawings = drawings_of(findings)
     for below in ("tables", "figures"):
         (folder / below).mkdir(parents=True, exist_ok=True)
-    charts = {stem: for_file(of.spec) for stem, of in stems_of(drawings).items()}
-    with drawing(charts, folder / "figures"):
+    with drawing(folder / "figures") as draw:
+        drawings = drawings_of(findings)
+        for stem, of in stems_of(drawings).items():
+            draw(stem, for_file(of.spec))
         for dataset, table in tables_of(findings):
             stem = table.name if dataset is None else f"{names[dataset]}-{table.name}"
             for ending, form in _FORMATS.items():
