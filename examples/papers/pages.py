@@ -400,6 +400,14 @@ def without_parts(text: str) -> str:
     return _PART.sub(lambda match: f"<!-- {match['name']} -->\n<!-- end -->", text)
 
 
+def finished(directory: Path) -> Comparison | None:
+    """The comparison in this directory, if every run of it has ended."""
+    if not (directory / "store.sqlite").is_file():
+        return None
+    results = read_results(directory)
+    return Comparison(results) if results.runs["state"].is_in(["done", "failed"]).all() else None
+
+
 def write_pages(runs: Path, folder: Path) -> list[str]:
     """Make every part of every page anew whose comparison is there; the names of those that are not."""
     made: dict[str, Comparison | None] = {}
@@ -407,8 +415,7 @@ def write_pages(runs: Path, folder: Path) -> list[str]:
     def part(match: re.Match[str]) -> str:
         source, write = PARTS[match["name"]]
         if source not in made:
-            is_there = (runs / source / "store.sqlite").is_file()
-            made[source] = Comparison(read_results(runs / source)) if is_there else None
+            made[source] = finished(runs / source)
         of = made[source]
         return match[0] if of is None else f"<!-- {match['name']} -->\n{write(of, folder)}\n<!-- end -->"
 
@@ -420,4 +427,4 @@ def write_pages(runs: Path, folder: Path) -> list[str]:
 
 if __name__ == "__main__":
     for name in write_pages(Path(sys.argv[1]), Path(sys.argv[2])):
-        print(f"{name} has not been run, its part of the pages stays as it was", file=sys.stderr)
+        print(f"{name} has not been run to the end, its part of the pages stays as it was", file=sys.stderr)

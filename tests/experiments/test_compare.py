@@ -284,7 +284,7 @@ def test_a_store_goes_on_on_another_machine(tmp_path, monkeypatch, own_ranker):
     monkeypatch.setenv("POMONA_DATA", str(here / "data"))
     first = compare(read_spec(here / "spec.toml"), here / "out")
     assert set(first.runs["state"]) == {"done"}
-    assert set(first.runs["kind"]) == {"mine", "ideal", "worst"}
+    assert set(first.runs["kind"]) == {"Mine", "IdealRanker", "WorstRanker"}
     here.rename(there)
     monkeypatch.setenv("POMONA_DATA", str(there / "data"))
     watch = Record()

@@ -18,7 +18,7 @@ def test_every_run_is_a_row(finished):
     assert runs.height == 2 * 2 * 2  # folds × seeds × rankers
     assert set(runs["state"]) == {"done"}
     assert runs["ranker"].unique().sort().to_list() == ["LambdaMART(n_trees=6)", "short"]
-    assert runs.filter(ranker="short")["kind"].unique().to_list() == ["mart"]
+    assert runs.filter(ranker="short")["kind"].unique().to_list() == ["MART"]
     assert set(runs["family"]) == {"list-wise", "point-wise"}
     assert set(runs["trained_for"]) == {"ndcg@5"}
     assert not runs["is_bound"].any()

@@ -147,7 +147,7 @@ def _run_row(run: Run, row: dict[str, Any]) -> dict[str, Any]:
         **dict.fromkeys(_RUN_COLUMNS),
         **told,
         **{"run": run.id, "dataset": run.dataset, "fold": run.fold, "ranker": run.ranker, "seed": run.seed},
-        "kind": cls.name,
+        "kind": cls.__name__,
         "family": cls.family,
         "is_bound": cls.is_bound,
         "trained_for": run.parameters.get("measure"),

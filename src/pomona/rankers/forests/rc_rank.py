@@ -11,6 +11,7 @@ query's mean, so that what a query has in common is learnt apart from what tells
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -20,6 +21,7 @@ from pomona._types import Labels, Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.objectives.regression import RegressionObjective
+from pomona.rankers.base import SearchRange
 from pomona.rankers.forests.forest_ranker import ForestRanker
 
 
@@ -38,6 +40,13 @@ class RCRank(ForestRanker):
     aliases: ClassVar[tuple[str, ...]] = ("rc-rank", "rc_rank")
     family: ClassVar[str] = "point-wise"
     paper: ClassVar[str] = "Modrý, thesis 2014 (reconstructed)"
+
+    search_space: ClassVar[Mapping[str, SearchRange]] = {
+        "learning_rate": (0.02, 0.3, "log"),
+        "max_depth": (3, 8, "int"),
+        "l2": (0.1, 30.0, "log"),
+        "feature_fraction": (0.3, 1.0, "linear"),
+    }
 
     growth: str = "oblivious"
     max_depth: int | None = 6
