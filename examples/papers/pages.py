@@ -262,7 +262,7 @@ def informative_table(of: Comparison, folder: Path) -> str:
         for (method, trained), paper in theirs.items():
             cells = []
             for test, measure in TESTED.items():
-                value = of.mean(data, f"{method} {trained}|{test}", measure)
+                value = of.mean(data, _label(method, trained, test), measure)
                 marks = _marks(of, data, method, trained, test)
                 cells += [paper[measure], ("" if value is None else fixed(100 * value, 2)) + marks]
             rows.append([method, trained, *cells])
@@ -271,14 +271,18 @@ def informative_table(of: Comparison, folder: Path) -> str:
     return "\n\n".join(parts)
 
 
+def _label(method: str, trained: str, test: str) -> str:
+    return f"{method} {trained.lower()}|{test.lower()}"
+
+
 def _marks(of: Comparison, data: str, method: str, trained: str, test: str) -> str:
     """• ▾: three tests put it above or below training for the test measure; °: the better of AP and NDCG."""
-    mine, marks = f"{method} {trained}|{test}", ""
+    mine, marks = _label(method, trained, test), ""
     if trained != test:
-        pair = of.pair(data, TESTED[test], mine, f"{method} {test}|{test}")
+        pair = of.pair(data, TESTED[test], mine, _label(method, test, test))
         marks += ("•" if pair["difference"] > 0 else "▾") if pair["agree"] else ""
     if other := {"AP": "NDCG", "NDCG": "AP"}.get(trained):
-        pair = of.pair(data, TESTED[test], mine, f"{method} {other}|{test}")
+        pair = of.pair(data, TESTED[test], mine, _label(method, other, test))
         marks += "°" if pair["agree"] and pair["difference"] > 0 else ""
     return marks
 

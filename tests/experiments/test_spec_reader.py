@@ -40,6 +40,12 @@ def refusal(tmp_path, text):
         (f"{DATA}{RANKER}seed = 3\n", ":5: ranker 1 seed: the comparison sets the seeds"),
         (f"{DATA}{RANKER}[[ranker]]\nranker='mart'\n", ":5: ranker 2 label: two are called 'MART'"),
         (f"{DATA}[[ranker]]\nlabel = 'x'\n", ":3: ranker 1: ranker is missing"),
+        (f"{DATA}{RANKER}each.n_trees = 3\n", "ranker 1 each.n_trees: found 3, expected a list"),
+        (f"{DATA}{RANKER}each.n_trees = []\n", "ranker 1 each.n_trees: expected one value at least"),
+        (f"{DATA}{RANKER}n_trees = 2\neach.n_trees = [3]\n", "n_trees is given as well"),
+        (f"{DATA}{RANKER}each.n_tree = [3]\n", "unknown parameter of MART 'n_tree'"),
+        (f"{DATA}{RANKER}each.n_trees = [3]\nlabel = '{{trees}}'\n", "did you mean 'n_trees'?"),
+        (f"{DATA}{RANKER}each.n_trees = [3, 4]\nlabel = 'x'\n", "ranker 1 label: two are called 'x'"),
         (DATA, "ranker: expected one table [[ranker]] at least"),
         (RANKER, "dataset: expected one table [[dataset]] at least"),
         (
@@ -63,7 +69,7 @@ def refusal(tmp_path, text):
             ":1: seeds: found [0, 0], expected different whole numbers from 0",
         ),
         (f"seeds = [0.5]\n{DATA}{RANKER}", ":1: seeds: found 0.5, expected a whole number"),
-        (f"baseline = 'Mert'\n{DATA}{RANKER}", ":1: baseline: unknown ranker 'Mert': (known: MART)"),
+        (f"baseline = 'Mert'\n{DATA}{RANKER}", ":1: baseline: unknown ranker 'Mert': did you mean 'MART'?"),
         (f"time_limit = 0\n{DATA}{RANKER}", ":1: time_limit: found 0.0, expected more than 0"),
         (f"n_folds = 1\n{DATA}{RANKER}", ":1: n_folds: found 1, expected at least 2"),
         (f"bounds = 1\n{DATA}{RANKER}", ":1: bounds: found 1, expected true or false"),
@@ -156,3 +162,14 @@ def test_a_ranker_of_the_users_own_is_relative_to_the_file(own_ranker, tmp_path)
     (tmp_path / "s.toml").write_text(f"{DATA}[[ranker]]\nranker = 'own/mine.py:Mine'\nn_trees = 3\n")
     row = read_spec(tmp_path / "s.toml").rankers[0]
     assert (row.label, row.ranker) == ("Mine(n_trees=3)", own_ranker)
+
+
+def test_each_is_a_row_for_every_combination(tmp_path):
+    path = tmp_path / "s.toml"
+    each = "each.n_trees = [2, 3]\neach.measure = ['ap', 'err@5']\nn_leaves = 4\n"
+    path.write_text(f"{DATA}{RANKER}{each}label = 'M {{measure}} {{n_trees}}'\n")
+    rows = read_spec(path).rankers
+    assert [row.label for row in rows] == ["M ap 2", "M err@5 2", "M ap 3", "M err@5 3"]
+    assert rows[1].parameters == {"n_leaves": 4, "n_trees": 2, "measure": "err@5"}
+    path.write_text(f"{DATA}{RANKER}{each}")
+    assert read_spec(path).rankers[0].label == "MART(n_leaves=4, n_trees=2, measure=ap)"

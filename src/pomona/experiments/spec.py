@@ -21,6 +21,12 @@
     ranker = "mine.py:MyRanker"             # a class in a file of yours
     search.depth = [2, 8, "int"]            # search this, from 2 to 8, and nothing else of this ranker
 
+    [[ranker]]
+    ranker = "lambdarank"
+    each.measure = ["ap", "ndcg@10"]        # a row for every combination of these
+    each.hidden = [10, 64]
+    label = "LambdaRank {measure}, {hidden} nodes"
+
     [search]
     n_trials = 20
 

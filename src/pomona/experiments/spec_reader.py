@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -144,9 +145,10 @@ def spec_of(values: Mapping[str, Any], origin: _Origin | None = None) -> Spec:
         {field.name for field in dataclasses.fields(Spec)} - {"datasets", "rankers"} | {"dataset", "ranker"}
     )
     measures, conventions = _measures(table), _conventions(table)
-    rankers = [_ranker(one) for one in table.tables("ranker")]
+    rows = [variant for one in table.tables("ranker") for variant in _variants(one)]
+    rankers = [_ranker(row) for row in rows]
     datasets = [_dataset(one) for one in table.tables("dataset")]
-    _refuse_twins(table.tables("ranker"), "label", [row.label for row in rankers])
+    _refuse_twins(rows, "label", [row.label for row in rankers])
     _refuse_twins(table.tables("dataset"), "name", [data.name for data in datasets])
     return Spec(
         name=table.get("name", str, " ".join(data.name for data in datasets)),
@@ -220,6 +222,40 @@ def _simulated(table: _Table) -> Simulated:
     defaults = {field.name: field.default for field in dataclasses.fields(Simulated)}
     given.allow(defaults)
     return Simulated(**{key: given.get(key, type(defaults[key])) for key in given.values})
+
+
+def _variants(table: _Table) -> list[_Table]:
+    """The rows that a table stands for: with `each`, one for every combination of the values listed there."""
+    if "each" not in table.values:
+        return [table]
+    each: dict[str, list[Any]] = {}
+    for key, values in table.get("each", dict).items():
+        with table.at(f"each.{key}"):
+            each[key] = _of_kind(values, list)
+            if key in table.values:
+                raise InputError(f"{key} is given as well: leave one of them out")
+            if not each[key]:
+                raise InputError("expected one value at least, found none")
+    shared = {key: value for key, value in table.values.items() if key != "each"}
+    rows = []
+    for values in itertools.product(*each.values()):
+        chosen = dict(zip(each, values, strict=True))
+        if "label" in shared:
+            with table.at("label"):
+                chosen["label"] = _filled(table.get("label", str), chosen)
+        rows.append(_Table({**shared, **chosen}, table.origin, table.name, table.number))
+    return rows
+
+
+def _filled(label: str, chosen: Mapping[str, Any]) -> str:
+    """A label with each {parameter} replaced by its value."""
+
+    def value_of(match: re.Match[str]) -> str:
+        if match[1] not in chosen:
+            raise UnknownNameError("parameter of `each`", match[1], chosen)
+        return _written(chosen[match[1]])
+
+    return re.sub(r"\{(\w+)\}", value_of, label)
 
 
 def _ranker(table: _Table) -> RankerSpec:
