@@ -54,10 +54,14 @@ def _min_max(first: int, last: int, X: Table, query_ptr: Offsets, out: Table) ->
 def _add(total: Table, lost: Table, j: int, x: float) -> None:
     """Add to a sum, and what rounding took from it to `lost` (Knuth's exact difference)."""
     rounded = total[j] + x
-    if np.isfinite(rounded):
-        part = rounded - total[j]
-        lost[j] += (total[j] - (rounded - part)) + (x - part)
+    part = rounded - total[j]
+    lost[j] += (total[j] - (rounded - part)) + (x - part)
     total[j] = rounded
+
+
+@kernel
+def _sum(total: float, lost: float) -> float:
+    return total + lost if np.isfinite(lost) else total
 
 
 @kernel
@@ -74,20 +78,20 @@ def _standard(first: int, last: int, X: Table, query_ptr: Offsets, out: Table) -
         for i in range(query_ptr[q], query_ptr[q + 1]):
             for j in range(n_features):
                 x = np.float64(X[i, j])
-                if not np.isnan(x):
-                    low[j], high[j] = min(low[j], x), max(high[j], x)
-                    count[j] += 1
-                    _add(total, lost, j, x)
+                low[j] = x if x < low[j] else low[j]
+                high[j] = x if x > high[j] else high[j]
+                is_known = x == x
+                count[j] += 1.0 if is_known else 0.0
+                _add(total, lost, j, x if is_known else 0.0)
         for j in range(n_features):
-            mean[j] = (total[j] + lost[j]) / max(count[j], 1)
+            mean[j] = _sum(total[j], lost[j]) / max(count[j], 1)
         total[:], lost[:] = 0, 0
         for i in range(query_ptr[q], query_ptr[q + 1]):
             for j in range(n_features):
                 apart = np.float64(X[i, j]) - mean[j]
-                if not np.isnan(apart):
-                    _add(total, lost, j, apart * apart)
+                _add(total, lost, j, apart * apart if apart == apart else 0.0)
         for j in range(n_features):
-            deviation[j] = np.sqrt((total[j] + lost[j]) / max(count[j], 1))
+            deviation[j] = np.sqrt(_sum(total[j], lost[j]) / max(count[j], 1))
         for i in range(query_ptr[q], query_ptr[q + 1]):
             for j in range(n_features):
                 x = np.float64(X[i, j])
