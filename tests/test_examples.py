@@ -107,7 +107,7 @@ def test_the_pages_are_made_of_them_and_keep_their_sentences(runs, tmp_path, mon
     monkeypatch.setattr(pages, "find", partial(find, n_resamples=100))
     shutil.copytree(ROOT / "docs" / "results", tmp_path / "results")
     before = {page.name: page.read_text() for page in (tmp_path / "results").glob("*.md")}
-    assert before.keys() == {"busa-fekete.md", "thesis.md", "yilmaz-robertson.md", "winning.md", "peers.md"}
+    assert before.keys() >= {"busa-fekete.md", "thesis.md", "yilmaz-robertson.md", "winning.md", "peers.md"}
     assert pages.write_pages(runs, tmp_path / "results") == []
     for name, text in before.items():
         after = (tmp_path / "results" / name).read_text()
