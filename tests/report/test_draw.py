@@ -12,7 +12,7 @@ def test_charts_become_files_in_any_number_of_processes(tmp_path, monkeypatch):
     for threads in (1, 3):
         folder = tmp_path / str(threads)
         folder.mkdir()
-        monkeypatch.setattr("pomona.report.draw.n_threads", lambda n=threads: n)
+        monkeypatch.setattr("pomona._jit.n_threads", lambda n=threads: n)
         with drawing(folder) as draw:
             for number in range(9):
                 draw(f"chart-{number}", POINT)

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from pomona._jit import n_threads
 from pomona.errors import PomonaError
 
 _MOST_PROCESSES = 4
@@ -29,6 +28,8 @@ def drawing(folder: Path) -> Iterator[Callable[[str, str], None]]:
 
     The processes start at once, to be ready when the first chart comes.
     """
+    from pomona._jit import n_threads  # loads the compiler, which the painters can do without
+
     painters = [_Painter(folder) for _ in range(min(n_threads(), _MOST_PROCESSES))]
     turns = itertools.cycle(painters)
     try:
