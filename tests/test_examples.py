@@ -13,8 +13,6 @@ import pomona as pm
 from pomona._jit import threads
 from pomona.experiments.compare import compare
 from pomona.experiments.findings import find
-from pomona.experiments.run import execute
-from pomona.experiments.runner import Event
 from pomona.experiments.spec import SearchSpec, Simulated, ranker_class, read_spec
 from pomona.rankers.base import load_model
 
@@ -49,21 +47,8 @@ def runs(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def quickly(monkeypatch, collections):
+def quickly(monkeypatch, collections, in_process):
     """Runs in this process, without what makes their costs exact."""
-
-    class HerePool:
-        def __init__(self, *_): ...
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_): ...
-        def run(self, tasks):
-            for task in tasks:
-                yield Event(task.run)
-                yield Event(task.run, execute(task))
-
-    monkeypatch.setattr("pomona.experiments.compare.Pool", HerePool)
     monkeypatch.setattr("pomona.experiments.run.start_peak_memory", lambda: False)
     monkeypatch.setattr("pomona.experiments.run._MOST_TIMINGS", 1)
     monkeypatch.setenv("POMONA_DATA", str(collections))

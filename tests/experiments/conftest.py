@@ -3,8 +3,6 @@
 import pytest
 
 from pomona.experiments.compare import compare
-from pomona.experiments.run import execute
-from pomona.experiments.runner import Event
 from pomona.experiments.spec_options import spec_from_options
 
 RANKERS = "lambdamart(n_trees=6), short=mart(n_trees=3)"
@@ -38,24 +36,6 @@ class Mine(MART):
 """
     )
     return f"{path}:Mine"
-
-
-@pytest.fixture
-def in_process(monkeypatch):
-    """Do the runs of comparisons in this process: quicker, where processes are not what a test is about."""
-
-    class HerePool:
-        def __init__(self, *_): ...
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_): ...
-        def run(self, tasks):
-            for task in tasks:
-                yield Event(task.run)
-                yield Event(task.run, execute(task))
-
-    monkeypatch.setattr("pomona.experiments.compare.Pool", HerePool)
 
 
 @pytest.fixture(scope="session")
