@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from pomona import _registry
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError, PomonaError, UnknownNameError
 
 
 def test_entries_are_found_without_importing_them():
@@ -43,3 +43,17 @@ def test_a_class_in_a_file_of_the_users(tmp_path):
         _registry.class_in_file(path, "dataclass", dict, "thing")
     with pytest.raises(InputError, match="no such file, expected a Python file with a thing class"):
         _registry.class_in_file(tmp_path / "none.py", "Mine", dict, "thing")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = 1\nclass Mine(:\n", r"mine\.py:2: is not Python: "),
+        ("raise ValueError('half done')\n", r"mine\.py: cannot be loaded: ValueError: half done"),
+        ("", r"unknown thing class in .*mine\.py 'Mine': \(known: none\)"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused(text, told, tmp_path):
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(PomonaError, match=told):
+        _registry.class_in_file(tmp_path / "mine.py", "Mine", dict, "thing")

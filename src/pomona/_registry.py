@@ -87,7 +87,14 @@ def class_in_file(path: Path, class_name: str, base: type, kind: str) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = sys.modules[str(path)] = importlib.util.module_from_spec(spec)  # dataclasses look there
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise InputError(f"is not Python: {error.msg}", path, error.lineno) from None
+    except ImportError:  # who asked knows what to say of a package that is missing
+        raise
+    except Exception as error:
+        raise InputError(f"cannot be loaded: {type(error).__name__}: {error}", path) from None
     found = getattr(module, class_name, None)
     if not (isinstance(found, type) and issubclass(found, base)):
         known = [name for name, of in vars(module).items() if isinstance(of, type) and issubclass(of, base)]

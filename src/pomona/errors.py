@@ -37,7 +37,7 @@ class UnknownNameError(PomonaError, LookupError):
         by_lower = {known_name.lower(): known_name for known_name in names}
         near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
         hint = f": did you mean {by_lower[near[0]]!r}?" if near else ":"
-        super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names)})")
+        super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names) or 'none'})")
 
 
 class MissingDataError(PomonaError, FileNotFoundError):
