@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import pomona as pm
 from pomona.errors import InputError
+from pomona.measures.lists import RankedLists
 from pomona.objectives.softrank import SoftRankObjective
 from reference.list_losses import rank_distribution, slopes, soft_average_precision, soft_sum
 
@@ -76,3 +77,30 @@ def test_refusals():
             SoftRankObjective(text, [1, 0], [0, 2])
     with pytest.raises(InputError, match="sigma must be above 0"):
         SoftRankObjective("ndcg", [1, 0], [0, 2], sigma=0)
+
+
+@pytest.mark.parametrize("text", ["ndcg", "mslr:ndcg", "rbp", "ndcg@10", "ndcg@60"])
+def test_long_lists(text):
+    """Whole lists go another way than lists with a cut-off or short ones; all in one call."""
+    random = np.random.default_rng(3)
+    query_ptr = np.array([0, 150, 157, 218])
+    labels, scores = random.integers(0, 3, 218), random.normal(scale=2, size=218)
+    objective = SoftRankObjective(text, labels, query_ptr)
+    losses, gradient, _ = made(objective, scores)
+    one = pm.measure(text)
+    for loss, begin, end in zip(losses, query_ptr[:-1], query_ptr[1:], strict=True):
+        lists = RankedLists.of_labels([labels[begin:end]])
+        numerator, divisor = one.weights(one.depth(end - begin))
+        values = one.values(lists.levels)[lists.codes] / one.normalizer(lists)
+        assert -loss == pytest.approx(soft_sum(values, numerator / divisor, scores[begin:end], 1.0), rel=1e-6)
+    step = 1e-4 * random.normal(size=218)
+    rise = (objective.losses(scores + step) - objective.losses(scores - step)) / 2
+    assert rise.sum() == pytest.approx(gradient @ step, rel=1e-4)
+
+
+@pytest.mark.parametrize("text", ["ndcg", "ndcg@10", "ap"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_net_that_went_astray_is_seen(text, bad):
+    scores = np.linspace(0, 1, 100)
+    scores[[3, 50]] = bad
+    assert np.isnan(SoftRankObjective(text, np.arange(100) % 3, [0, 100]).losses(scores))

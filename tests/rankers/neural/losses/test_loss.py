@@ -76,7 +76,10 @@ KINDS = {
     "listnet, top 2": listnet(2),
     "listmle": listmle(None),
     "listmle, top 3": listmle(3),
-    **{f"soft {text}": softrank(text) for text in ("ndcg", "ndcg@1", "ndcg@5", "letor4:ndcg@5", "p@3", "ap")},
+    **{
+        f"soft {text}": softrank(text)
+        for text in ("ndcg", "ndcg@1", "ndcg@5", "letor4:ndcg@5", "p@3", "rbp", "ap")
+    },
     **{
         f"lambdas of {text}": lambdas(text)
         for text in (

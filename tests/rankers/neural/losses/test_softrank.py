@@ -5,7 +5,7 @@ import torch
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure
 from pomona.objectives.softrank import soft_form
-from pomona.rankers.neural.losses.softrank import SoftRankLoss, first_coefficients
+from pomona.rankers.neural.losses.softrank import SoftRankLoss, _DecayedSum, first_coefficients
 from pomona.rankers.neural.padding import Padding
 from reference.list_losses import rank_distribution, stands_above
 
@@ -41,3 +41,13 @@ def test_the_gradient_of_coefficients():
     factors = torch.rand((2, 3, 7), generator=random, dtype=torch.float64, requires_grad=True)
     for k in (1, 3, 8):
         assert torch.autograd.gradcheck(lambda f, k=k: first_coefficients(f, k), factors)
+
+
+def test_a_sum_of_decays_is_that_over_the_distribution():
+    random = torch.Generator().manual_seed(0)
+    above = torch.rand((2, 3, 7), generator=random, dtype=torch.float64, requires_grad=True)
+    shares, decays = torch.tensor([[0.5, 0.2, 0.3], [1.0, 0.6, 0.01]], dtype=torch.float64)
+    weight = shares @ decays[:, None] ** torch.arange(8.0, dtype=torch.float64)
+    ranks = first_coefficients(torch.stack((1 - above, above)), 8)
+    assert torch.allclose(_DecayedSum.apply(above, shares, decays), torch.einsum("rqj,r->qj", ranks, weight))
+    assert torch.autograd.gradcheck(lambda a: _DecayedSum.apply(a, shares, decays), above)

@@ -3,6 +3,7 @@
 The distribution of a rank is the product of the polynomials (1 − π_ij) + π_ij z, cut off after z^(k − 1). One
 factor after the other would need as many steps as there are documents; here the factors are multiplied in
 pairs, then the products in pairs: as much work, in log2(n) steps, and less to remember for the gradient.
+Without a cut-off a smooth discount is a sum of few decays, and no distribution is needed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from pomona.objectives._decays import as_decays
 from pomona.objectives._lambda_terms import PRECISION
 from pomona.objectives.lambdas import ClosedForm
 from pomona.rankers.neural.padding import Padding
@@ -55,6 +57,25 @@ def first_coefficients(factors: Tensor, k: int) -> Tensor:
     return factors[:k, ..., 0]
 
 
+class _DecayedSum(torch.autograd.Function):
+    """Σ_m share_m Π_i (1 − π_i (1 − decay_m)), over the last axis; nothing but π is remembered."""
+
+    @staticmethod
+    def forward(ctx: Any, above: Tensor, shares: Tensor, decays: Tensor) -> Tensor:
+        products = [s * (1.0 - above * (1.0 - d)).prod(-1) for s, d in zip(shares, decays, strict=True)]
+        ctx.save_for_backward(above, decays, *products)
+        return torch.stack(products).sum(0)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        above, decays, *products = ctx.saved_tensors
+        by_above = torch.zeros_like(above)
+        for decay, product in zip(decays, products, strict=True):
+            fall = 1.0 - decay
+            by_above.addcdiv_((gradient * product * -fall)[..., None], 1.0 - above * fall)
+        return by_above, None, None
+
+
 class SoftRankLoss:
     """Minus a soft measure."""
 
@@ -71,6 +92,8 @@ class SoftRankLoss:
         self._place = torch.arange(padding.longest, device=padding.device)
         depth = min(padding.longest, len(form.weight))
         self._weight = torch.as_tensor(form.weight[:depth], device=padding.device)
+        decays = as_decays(form.weight[:depth], padding.longest)
+        self._decays = torch.as_tensor(np.array(decays), device=padding.device)
 
     def __call__(self, scores: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """Losses and gradient."""
@@ -86,6 +109,9 @@ class SoftRankLoss:
 
     def _sums(self, above: Tensor) -> Tensor:
         """(n_queries, n_worthy) Σ_r w_r p_j(r)."""
+        if 0 < self._decays.shape[1] < len(self._weight):
+            summed: Tensor = _DecayedSum.apply(above, *self._decays.to(above.dtype))
+            return summed
         ranks = first_coefficients(torch.stack((1.0 - above, above)), len(self._weight))
         return torch.einsum("rqj,r->qj", ranks, self._weight[: len(ranks)].to(ranks.dtype))
 
