@@ -56,6 +56,7 @@ RANKERS = {
     "LambdaRank ap": (TimedLambdaRank, {"measure": "ap"}),
     "ListNet": (TimedListNet, {}),
     "SoftNDCG, k = 10": (TimedSoftRank, {}),
+    "SoftNDCG, whole lists": (TimedSoftRank, {"measure": "ndcg"}),
 }
 
 
