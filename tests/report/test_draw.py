@@ -1,3 +1,5 @@
+from subprocess import Popen
+
 import pytest
 
 from pomona.errors import PomonaError
@@ -20,6 +22,25 @@ def test_charts_become_files_in_any_number_of_processes(tmp_path, monkeypatch):
     assert drawn[1] == drawn[3]
     assert sorted(drawn[1])[:2] == ["chart-0.pdf", "chart-0.svg"]
     assert len(drawn[1]) == 18
+
+
+def written(text):
+    return for_file({"data": {"values": [{"a": text}]}, "mark": "text", "encoding": {"text": {"field": "a"}}})
+
+
+def test_the_machines_fonts_are_asked_only_for_letters_that_the_converter_lacks(tmp_path, monkeypatch):
+    monkeypatch.setattr("pomona._jit.n_threads", lambda: 1)
+    started = []
+    monkeypatch.setattr(
+        "subprocess.Popen",
+        lambda *args, env, **more: started.append("FONTCONFIG_FILE" in env) or Popen(*args, env=env, **more),
+    )
+    with drawing(tmp_path) as draw:
+        for stem, text in (("latin", "Modrý, Ω ± ▲ −1 · Ж “’”"), ("other", "排序"), ("more", "순위")):
+            draw(stem, written(text))
+    assert started == [True, False]
+    assert "排序" in (tmp_path / "other.svg").read_text()
+    assert b"LiberationSans" in (tmp_path / "latin.pdf").read_bytes(), "the font lies in the file"
 
 
 def test_no_charts_are_no_files(tmp_path):

@@ -157,10 +157,12 @@ def present(spec: Spec, directory: Path, watch: Progress, *, report: bool = True
         print_json({"runs": counts, "directory": str(directory)}) if watch.is_quiet else typer.echo(text)
         return
     from pomona.experiments.findings import find
+    from pomona.report.draw import drawing
     from pomona.report.html import write_report
 
-    findings = find(results)
-    path = write_report(findings, directory)
+    with drawing(directory / "figures") as draw:  # gets ready while the statistics are computed
+        findings = find(results)
+        path = write_report(findings, directory, draw)
     if watch.is_quiet:
         print_json(
             {

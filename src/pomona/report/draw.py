@@ -2,38 +2,61 @@
 
 Drawing is most of the cost of a report: the converter is a JavaScript engine of one thread, slow to start.
 Processes of their own draw while this one writes the page.
+
+The converter carries a font of its own, but would rather take the machine's of that name, and read its file
+anew for each letter. So it is shown no fonts of the machine (`fonts.conf`), unless a chart has other letters.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import pickle
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
 from pomona.errors import PomonaError
 
+Draw = Callable[[str, str], None]
+"""Draws a chart, given as Vega-Lite under the name of its file."""
+
 _MOST_PROCESSES = 4
+_NO_FONTS = Path(__file__).with_name("fonts.conf")
+_CARRIED = re.compile("[\0-\u052f\u2010-\u25ff]*")  # Latin, Greek, Cyrillic, signs
 _TINY = '{"data": {"values": [{}]}, "mark": "point"}'
 
 
 @contextlib.contextmanager
-def drawing(folder: Path) -> Iterator[Callable[[str, str], None]]:
-    """Yield what draws a chart, given as Vega-Lite under the name of its file; all are drawn at the end.
+def drawing(folder: Path) -> Iterator[Draw]:
+    """Yield what draws charts into a folder, while other work goes on; all are drawn at the end.
 
     The processes start at once, to be ready when the first chart comes.
     """
     from pomona._jit import n_threads  # loads the compiler, which the painters can do without
 
-    painters = [_Painter(folder) for _ in range(min(n_threads(), _MOST_PROCESSES))]
-    turns = itertools.cycle(painters)
+    painters: list[_Painter] = []
+    teams: dict[bool, Iterator[_Painter]] = {}
+
+    def hire(own_font: bool) -> None:
+        hired = [_Painter(folder, own_font) for _ in range(max(1, min(n_threads() - 1, _MOST_PROCESSES)))]
+        painters.extend(hired)
+        teams[own_font] = itertools.cycle(hired)
+
+    def give(stem: str, chart: str) -> None:
+        own_font = _CARRIED.fullmatch(chart) is not None
+        if own_font not in teams:
+            hire(own_font)
+        next(teams[own_font]).give(stem, chart)
+
+    hire(own_font=True)
     try:
-        yield lambda stem, chart: next(turns).give(stem, chart)
+        yield give
         for painter in painters:
             painter.finish()
     finally:
@@ -42,18 +65,29 @@ def drawing(folder: Path) -> Iterator[Callable[[str, str], None]]:
 
 
 class _Painter:
-    """A process that draws what comes on its standard input."""
+    """A process that draws what comes on its standard input.
 
-    def __init__(self, folder: Path) -> None:
+    own_font : with the converter's font alone.
+    """
+
+    def __init__(self, folder: Path, own_font: bool) -> None:
         program = (
             f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import draw; draw({str(folder)!r})"
         )
+        fonts = {"FONTCONFIG_FILE": str(_NO_FONTS)} if own_font else {}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", program], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | fonts,
         )
+        self._messenger = ThreadPoolExecutor(1)  # waits at the pipe, which holds one or two charts
 
     def give(self, stem: str, chart: str) -> None:
         """Have a chart drawn."""
+        self._messenger.submit(self._send, stem, chart)
+
+    def _send(self, stem: str, chart: str) -> None:
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it died: `finish` tells
             pickle.dump((stem, chart), self._process.stdin)
@@ -61,6 +95,7 @@ class _Painter:
 
     def finish(self) -> None:
         """Wait until all is drawn."""
+        self._messenger.shutdown()
         _, errors = self._process.communicate()
         if self._process.returncode:
             last = errors.decode(errors="replace").strip().rpartition("\n")[2]
@@ -70,6 +105,7 @@ class _Painter:
         """Kill the process, if it lives, and leave nothing open."""
         self._process.kill()
         self._process.wait()
+        self._messenger.shutdown(cancel_futures=True)
         for pipe in (self._process.stdin, self._process.stderr):
             assert pipe is not None
             with contextlib.suppress(BrokenPipeError):

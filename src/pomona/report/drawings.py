@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from altair.utils.schemapi import debug_mode
+
 from pomona.report import figures
 from pomona.report.answer import headline_of
 from pomona.report.encoding import Chart
@@ -25,6 +27,7 @@ class Drawing(NamedTuple):
     caption: str
 
 
+@debug_mode(False)  # the tests check the charts against Vega-Lite's schema; here it would double the time
 def drawings_of(findings: Findings) -> list[Drawing]:
     """Every chart that these findings have numbers for."""
     found: list[tuple[str, str | None, Chart | None, str]] = [
@@ -107,7 +110,7 @@ def significance_name(findings: Findings, measure: str) -> str:
 
 def _spec(chart: Chart) -> dict[str, Any]:
     """The chart as Vega-Lite, its data as rows, without Altair's own config and schema version."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)  # the tests do; here it would double the time
+    spec: dict[str, Any] = chart.to_dict(validate=False)
     rows = {name: json.loads(text) for name, text in spec["datasets"].items()}
     return {key: of for key, of in spec.items() if key not in ("$schema", "config")} | {"datasets": rows}
 
@@ -135,4 +138,4 @@ def for_file(spec: Mapping[str, Any]) -> str:
     chance decides which comes first.
     """
     config = vega_config(LIGHT, font="Liberation Sans", strong=400)
-    return json.dumps({**spec, "config": config, "background": LIGHT["paper"]})
+    return json.dumps({**spec, "config": config, "background": LIGHT["paper"]}, ensure_ascii=False)
