@@ -191,6 +191,16 @@ def test_a_search_ends_with_its_parameters_in_the_record(make_spec):
     assert record["search_seconds"] >= record["train_seconds"]
 
 
+@pytest.mark.parametrize("ranker", ["lambdamart", "randomforest"])
+def test_the_depth_of_oblivious_trees_is_searched(make_spec, ranker):
+    task = tasks_of(make_spec(f"{ranker}(n_trees=2, growth=oblivious)", n_trials=3))[0]
+    assert "max_depth" in task.run.searched
+    assert "n_leaves" not in task.run.searched
+    first, *others = (trial["parameters"]["max_depth"] for trial in execute(task).record["trials"])
+    assert first is None
+    assert all(3 <= depth <= 8 for depth in others)
+
+
 def test_a_search_does_not_look_at_the_test_queries(make_spec, monkeypatch):
     """Other test queries, same search."""
     task = tasks_of(make_spec("mart(n_trees=3)", n_trials=3))[0]

@@ -146,7 +146,7 @@ def _run(spec: Spec, dataset: str, fold: int, data: str, row: RankerSpec, seed: 
     parameters = {**cls().get_params(deep=False), **row.parameters}
     if "measure" in parameters and "measure" not in row.parameters:
         parameters["measure"] = spec.main
-    space = cls.search_space if row.search is None else row.search
+    space = cls.space_for(parameters) if row.search is None else row.search
     free = [name for name in space if spec.search is not None and name not in row.parameters]
     plain = {name: _plain(value) for name, value in parameters.items() if name not in ("seed", "verbose")}
     return Run(
@@ -294,7 +294,7 @@ def _fitted(run: Run, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
     record: dict[str, Any] = {}
     if run.search is not None:
         assert fold.valid is not None
-        known = ranker_class(run.kind).search_space if run.space is None else run.space
+        known = ranker_class(run.kind).space_for(run.parameters) if run.space is None else run.space
         space = {name: known[name] for name in run.searched}
         ranker, record = search(
             lambda **chosen: made(run, **chosen),

@@ -79,6 +79,14 @@ class ForestRanker(Ranker):
         "feature_fraction": (0.3, 1.0, "linear"),
     }
 
+    @classmethod
+    def space_for(cls, parameters: Mapping[str, Any]) -> Mapping[str, SearchRange]:
+        """Oblivious trees have a depth, not a number of leaves."""
+        space = dict(cls.search_space)
+        if parameters.get("growth") == "oblivious" and space.pop("n_leaves", None) is not None:
+            space["max_depth"] = (3, 8, "int")
+        return space
+
     @abstractmethod
     def _objective(self, train: Dataset, weights: Values | None) -> Objective:
         """The loss to be boosted."""
