@@ -8,7 +8,7 @@ labels into gains or probabilities in plain NumPy, and its kernel looks them up.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -206,6 +206,12 @@ class Judged:
         codes, levels = encode(np.concatenate((self.labels, self.pool_labels)))
         pool = codes[len(self.labels) :]
         return codes[: len(self.labels)], levels, _descending(pool, self.pool_ptr, len(levels)), self.pool_ptr
+
+    def rescored(self, scores: Values) -> Judged:
+        """The same documents at other scores, without encoding their labels again."""
+        other = replace(self, scores=scores)
+        other.__dict__["_encoded"] = self._encoded
+        return other
 
     def ranked(self, ties: str = "stable", score_type: type[np.floating[Any]] = np.float64) -> RankedLists:
         """Sort by score, the scores rounded to `score_type`, ties broken by the rule."""

@@ -78,7 +78,10 @@ class PositionMeasure(Measure):
 
     def of_lists(self, lists: RankedLists) -> Values:
         """Sums over ranks, divided by the normalizer."""
-        sums, normalizer = self.sums(lists), self.normalizer(lists)
+        return self.over_normalizer(self.sums(lists), self.normalizer(lists))
+
+    def over_normalizer(self, sums: Values, normalizer: Values) -> Values:
+        """The values of queries with these sums."""
         values = np.full(len(sums), self.empty_value)
         np.divide(sums, normalizer, out=values, where=normalizer != 0)
         return values

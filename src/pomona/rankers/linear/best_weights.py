@@ -17,8 +17,8 @@ import numpy as np
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
-from pomona.rankers.judging import mean_of
 from pomona.rankers.linear.linear_ranker import weighted_sums
+from pomona.rankers.referee import Referee
 
 
 @dataclass
@@ -44,6 +44,10 @@ class BestWeights:
     def __post_init__(self) -> None:
         self._best = -np.inf
         self._path: dict[str, list[float]] = {}
+        self._judged = {}
+        if self.valid is not None:
+            parts = {"train": self.train, "valid": self.valid}
+            self._judged = {part: (data.X, Referee(data, self.measure)) for part, data in parts.items()}
 
     def start_path(self) -> None:
         """The next candidates lie on a path of their own."""
@@ -52,10 +56,9 @@ class BestWeights:
     def offer(self, coef: Values, **settings: float) -> None:
         """Judge weights, and keep them if they are better than all before."""
         value = self._best
-        if self.valid is not None:
-            for part, data in (("train", self.train), ("valid", self.valid)):
-                value = mean_of(data, weighted_sums(data.X, coef), self.measure)
-                self._path.setdefault(part, []).append(value)
+        for part, (X, referee) in self._judged.items():
+            value = referee.mean(weighted_sums(X, coef))
+            self._path.setdefault(part, []).append(value)
         if self.valid is None or value > self._best:
             self._best, self.coef, self.settings, self.evals = value, coef.copy(), settings, self._path
 
