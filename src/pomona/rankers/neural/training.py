@@ -24,12 +24,11 @@ import torch
 from torch import Tensor
 
 from pomona._jit import over_chunks
-from pomona._types import Offsets, Scores, Values
+from pomona._types import Offsets, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
+from pomona.rankers.judging import mean_of
 from pomona.rankers.neural.batches import lay_out
 from pomona.rankers.neural.descent import Descent
 from pomona.rankers.neural.lesson import Lesson, Teacher
@@ -197,7 +196,7 @@ class Trainer:
                         break
                     if self._valid is not None:
                         scores = replace(network, scaling=self._is_scaled).score(self._valid_X)
-                        now["valid"] = _mean(self._valid, scores, self._valid_measure)
+                        now["valid"] = mean_of(self._valid, scores, self._valid_measure)
                     for part, value in now.items():
                         trained.evals.setdefault(part, []).append(value)
                     if on_epoch is not None:
@@ -258,12 +257,8 @@ class Trainer:
         if judged or self._valid is not None:
             scores_met = np.empty(len(self._rows))
             scores_met[self._rows] = seen.cpu().numpy()
-            now["train"] = _mean(self._train, scores_met, self._measure)
+            now["train"] = mean_of(self._train, scores_met, self._measure)
         return now
-
-
-def _mean(data: Dataset, scores: Scores, measure: Measure) -> float:
-    return judge(Judged(data.y, scores, data.query_ptr, data.doc_ids), [measure])[0].mean
 
 
 def device_named(name: str) -> torch.device:
