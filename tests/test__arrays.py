@@ -12,6 +12,7 @@ import pytest
 
 from pomona import PomonaError, _arrays
 from pomona._arrays import read_arrays, whole_file, write_arrays
+from pomona.errors import InputError
 
 ARRAYS = {
     "X": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -167,10 +168,16 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(_arrays.os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(InputError, match=r"a\.pomona: cannot be written: No space left on device"):
         write_arrays(path, "model", {"a": 2}, {})
     assert read_arrays(path, "model")[0] == {"a": 1}
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "a.txt"
+    with pytest.raises(InputError, match=r"nowhere/a\.txt: cannot be written: No such"), whole_file(path):
+        pass
 
 
 def test_a_file_appears_only_when_it_is_whole(tmp_path: Path) -> None:

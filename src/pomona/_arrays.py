@@ -54,9 +54,11 @@ def whole_file(path: Path, modified_ns: int | None = None) -> Iterator[BinaryIO]
         if modified_ns is not None:
             os.utime(beside, ns=(modified_ns, modified_ns))
         beside.replace(target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", path) from None
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def write_arrays(

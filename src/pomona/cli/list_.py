@@ -22,10 +22,10 @@ class Kind(StrEnum):
 
 
 _FORMATS = {
-    "letor": "LETOR / SVMlight text: label qid:Q 1:v 2:v … #comment; plain, .gz, .bz2, .xz, .zst",
-    "parquet": "a table with columns label and qid",
-    "csv": "a table with columns label and qid; .tsv too",
-    "trec": "TREC qrels and run files",
+    "letor": "data: LETOR / SVMlight text: label qid:Q 1:v 2:v … #comment; plain, .gz, .bz2, .xz, .zst",
+    "parquet": "data: a table with columns label and qid",
+    "csv": "data: a table with columns label and qid; .tsv too",
+    "trec": "data: TREC qrels and run files",
 }
 
 
@@ -61,10 +61,11 @@ def _rows(kind: Kind) -> dict[str, str]:
             entry.name: f"{entry.description} ({'here' if here else 'not here'})"
             for entry, here in available()
         }
-    if kind is Kind.formats:
-        return _FORMATS
     from pomona._registry import entries
 
+    if kind is Kind.formats:
+        models = {name: f"model: {entry.summary}" for name, entry in entries("trees/formats").items()}
+        return {**_FORMATS, "pomona": "model: what `pomona train` writes and `pomona score` reads", **models}
     return {name: _described(entry) for name, entry in entries(kind.value).items()}
 
 

@@ -66,11 +66,8 @@ def read_bytes(path: Path) -> bytes:
 @contextlib.contextmanager
 def open_to_write(path: Path) -> Iterator[IO[bytes]]:
     """A stream of bytes to `path`, compressed as its suffix says; the file appears when all is written."""
-    try:
-        with whole_file(path) as file, _compressor(file, path.suffix.lower()) as stream:
-            yield stream
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path) from None
+    with whole_file(path) as file, _compressor(file, path.suffix.lower()) as stream:
+        yield stream
 
 
 def available_memory() -> int:

@@ -1,0 +1,56 @@
+"""Write a model for another engine: LightGBM, XGBoost, RankLib, Solr, C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pomona.errors import InputError
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="A model file that `pomona train` wrote.")],
+    format: Annotated[
+        str, typer.Option("--format", "-f", help="One of the models of `pomona list formats`.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where to write; standard output if left out.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For machines: what was written where.")] = False,
+) -> None:
+    """Write a forest in the form that another engine reads; its scores there are those of `pomona score`.
+
+    \b
+    Example:  pomona export model.pomona --format lightgbm -o model.txt
+    """
+    from pomona import _registry
+    from pomona._arrays import whole_file
+    from pomona.cli.output import print_json
+    from pomona.rankers.base import load_model
+    from pomona.rankers.forests.forest_ranker import ForestRanker
+
+    entry = _registry.find("trees/formats", format, "format of models")
+    if out is None and as_json:
+        raise InputError("with --json the model needs a file of its own: add -o FILE")
+    ranker = load_model(model)
+    if not isinstance(ranker, ForestRanker):
+        raise InputError(f"a model of {ranker.name} has no trees, and only trees can be exported", model)
+    text = ranker.exported(entry.name)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    with whole_file(out) as file:
+        file.write(text.encode())
+    forest = ranker.model_
+    if as_json:
+        print_json(
+            {"format": entry.name, "file": str(out), "trees": forest.n_trees, "features": forest.n_features}
+        )
+        return
+    typer.echo(f"{forest.n_trees} trees over {forest.n_features} features: {out}")
+    if not entry.load().reads_undefined:
+        typer.echo(
+            f"note: {entry.name} knows no undefined values; what a document lacks is 0 there", err=True
+        )

@@ -1,0 +1,1 @@
+"""Forests for other engines: one file a format."""

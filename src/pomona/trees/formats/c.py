@@ -1,0 +1,42 @@
+"""C: a function that needs no library, for whatever can call C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pomona.trees.forest import Forest
+from pomona.trees.formats.format import Format, Split, folded
+
+
+class C(Format):
+    """C99 source of `double pomona_score(const float *features)`; scores are the same bits."""
+
+    name: ClassVar[str] = "c"
+
+    def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
+        """One function a tree, and one that adds them up in their order."""
+        trees = "".join(
+            f"static double tree_{number}(const float *x) {{\n{body}}}\n\n"
+            for number, body in enumerate(folded(forest, _leaf, _inner))
+        )
+        sums = "".join(f"    score += tree_{number}(features);\n" for number in range(forest.n_trees))
+        return (
+            f"/* {forest.n_trees} trees over {forest.n_features} features; NAN is undefined. */\n"
+            f"#include <math.h>\n\n{trees}"
+            f"double pomona_score(const float *features) {{\n    double score = {float(forest.base).hex()};\n"
+            f"{sums}    return score;\n}}\n"
+        )
+
+
+def _leaf(number: int, value: float) -> str:
+    return f"return {value.hex()};\n"
+
+
+def _inner(number: int, split: Split, left: str, right: str) -> str:
+    threshold = split.threshold
+    limit = f"{threshold.hex()}f" if math.isfinite(threshold) else "-INFINITY"[threshold > 0 :]
+    x = f"x[{split.feature}]"
+    goes_left = f"!({x} > {limit})" if split.nan_left else f"{x} <= {limit}"
+    return f"if ({goes_left}) {{\n{left}}} else {{\n{right}}}\n"

@@ -1,0 +1,81 @@
+"""LightGBM's model file, version 4, which Treelite and others read too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona.trees.forest import Forest
+from pomona.trees.formats.format import Format, finite, ranges_of, without_base
+
+# A split's type is a field of bits: undefined values go by themselves, and to the left.
+_BY_NAN, _NAN_LEFT = 2 << 2, 1 << 1
+
+
+class LightGBM(Format):
+    """LightGBM's text model; scores are the same bits."""
+
+    name: ClassVar[str] = "lightgbm"
+
+    def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
+        """A model whose raw scores are the forest's."""
+        forest = finite(without_base(forest))
+        trees = [f"Tree={tree}\n{_tree(forest, tree)}\n\n" for tree in range(forest.n_trees)]
+        head = _fields(
+            version=["v4"],
+            num_class=[1],
+            num_tree_per_iteration=[1],
+            label_index=[0],
+            max_feature_idx=[forest.n_features - 1],
+            objective=["lambdarank"],
+            feature_names=_names(feature_names),
+            feature_infos=["[-inf:inf]"] * forest.n_features,
+            tree_sizes=[len(text.encode()) for text in trees],
+        )
+        return f"tree\n{head}\n{''.join(trees)}end of trees\n\nparameters:\nend of parameters\n"
+
+
+def _names(names: Sequence[str]) -> Sequence[str]:
+    """The features' names, if LightGBM can read them: words, all different."""
+    if len(set(names)) == len(names) and all(re.fullmatch(r"[\w.\-()/]+", name) for name in names):
+        return names
+    return [f"Column_{number}" for number in range(len(names))]
+
+
+def _tree(forest: Forest, tree: int) -> str:
+    nodes, leaves = ranges_of(forest, tree)
+    value = forest.value[leaves]
+    ends: dict[str, Any] = {"leaf_value": value, "shrinkage": [1]}
+    if len(value) == 1:
+        return _fields(num_leaves=[1], num_cat=[0], **ends)
+    # How many documents fell where is not kept: only LightGBM's own SHAP values would ask.
+    of_leaves, of_nodes = [0] * len(value), [0] * (len(value) - 1)
+    return _fields(
+        num_leaves=[len(value)],
+        num_cat=[0],
+        split_feature=forest.feature[nodes],
+        split_gain=forest.gain[nodes],
+        threshold=forest.threshold[nodes],
+        decision_type=_BY_NAN + _NAN_LEFT * forest.nan_left[nodes],
+        left_child=forest.left[nodes],
+        right_child=forest.right[nodes],
+        leaf_weight=of_leaves,
+        leaf_count=of_leaves,
+        internal_value=of_nodes,
+        internal_weight=of_nodes,
+        internal_count=of_nodes,
+        is_linear=[0],
+        **ends,
+    )
+
+
+def _fields(**fields: Sequence[Any] | NDArray[Any]) -> str:
+    """Lines of name=values; numbers are written so that they read back exactly."""
+    return "".join(
+        f"{name}={' '.join(map(str, of.tolist() if isinstance(of, np.ndarray) else of))}\n"
+        for name, of in fields.items()
+    )

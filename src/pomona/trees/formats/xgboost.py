@@ -1,0 +1,96 @@
+"""XGBoost's JSON model, as its `save_model` writes it; Treelite reads it too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pomona.trees.forest import Forest
+from pomona.trees.formats.format import Format, finite, ranges_of
+
+_NO_PARENT = 2**31 - 1
+
+
+class XGBoost(Format):
+    """XGBoost's JSON model; its leaves are float32, so scores agree to some seven digits."""
+
+    name: ClassVar[str] = "xgboost"
+
+    def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
+        """A model whose margins are the forest's scores."""
+        n_trees, split_below = forest.n_trees, below(forest)
+        are_words = not any(set(name) & set("[]<") for name in feature_names)
+        is_readable = are_words and len(set(feature_names)) == len(feature_names)
+        learner = {
+            "attributes": {},
+            "feature_names": list(feature_names) if is_readable else [],
+            "feature_types": [],
+            "gradient_booster": {
+                "model": {
+                    "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(n_trees)},
+                    "iteration_indptr": list(range(n_trees + 1)),
+                    "tree_info": [0] * n_trees,
+                    "trees": [_tree(split_below, tree) for tree in range(n_trees)],
+                },
+                "name": "gbtree",
+            },
+            "learner_model_param": {
+                "base_score": repr(float(forest.base)),
+                "boost_from_average": "0",
+                "num_class": "0",
+                "num_feature": str(forest.n_features),
+                "num_target": "1",
+            },
+            "objective": {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}},
+        }
+        return json.dumps({"learner": learner, "version": [2, 1, 0]})
+
+
+def below(forest: Forest) -> Forest:
+    """The forest with the thresholds of an engine where x must be *below* them to go left."""
+    return finite(replace(forest, threshold=np.nextafter(forest.threshold, np.float32(np.inf))))
+
+
+def _tree(forest: Forest, tree: int) -> dict[str, Any]:
+    """Nodes and leaves in one list, siblings side by side; a leaf's value stands for a split's condition."""
+    nodes, leaves = ranges_of(forest, tree)
+    children, value = np.stack((forest.left[nodes], forest.right[nodes]), 1), forest.value[leaves]
+    n_inner, size = len(children), len(children) + len(value)
+    # Inner node i gives its children the places 2 i + 1 and 2 i + 2; the root has place 0.
+    place = np.zeros(size, int)  # of inner nodes, then of leaves
+    place[np.where(children < 0, n_inner + ~children, children).ravel()] = np.arange(1, size)
+
+    def laid_out(of_nodes: Any, of_leaves: Any) -> list[Any]:
+        out = np.empty(size, object)
+        out[place[:n_inner]] = np.broadcast_to(of_nodes, n_inner).tolist()
+        out[place[n_inner:]] = np.broadcast_to(of_leaves, len(value)).tolist()
+        return out.tolist()
+
+    own = np.arange(n_inner)
+    return {
+        "base_weights": laid_out(0.0, value),
+        "categories": [],
+        "categories_nodes": [],
+        "categories_segments": [],
+        "categories_sizes": [],
+        "default_left": laid_out(forest.nan_left[nodes].astype(int), 0),
+        "id": tree,
+        "left_children": laid_out(2 * own + 1, -1),
+        "loss_changes": laid_out(forest.gain[nodes], 0.0),
+        "parents": [_NO_PARENT, *place[:n_inner].repeat(2).tolist()],
+        "right_children": laid_out(2 * own + 2, -1),
+        "split_conditions": laid_out(forest.threshold[nodes], value),
+        "split_indices": laid_out(forest.feature[nodes], 0),
+        "split_type": [0] * size,
+        "sum_hessian": [0.0] * size,
+        "tree_param": {
+            "num_deleted": "0",
+            "num_feature": str(forest.n_features),
+            "num_nodes": str(size),
+            "size_leaf_vector": "1",
+        },
+    }

@@ -1,0 +1,39 @@
+"""XGBoost's dump, which the learning to rank of Elasticsearch and OpenSearch, and Vespa, take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pomona.trees.forest import Forest
+from pomona.trees.formats.format import Format, Split, folded, without_base
+from pomona.trees.formats.xgboost import below
+
+
+class XGBoostDump(Format):
+    """XGBoost's JSON dump, for search engines; features go by their names."""
+
+    name: ClassVar[str] = "xgboost-dump"
+
+    def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
+        """A list of nested trees."""
+        names = [json.dumps(name) for name in feature_names]
+
+        def inner(number: int, split: Split, left: str, right: str) -> str:
+            yes, no = _id(split.left), _id(split.right)
+            missing = yes if split.nan_left else no
+            asked = f'"split":{names[split.feature]},"split_condition":{split.threshold!r}'
+            ways = f'"yes":{yes},"no":{no},"missing":{missing},"children":[{left},{right}]'
+            return f'{{"nodeid":{_id(number)},{asked},{ways}}}'
+
+        return "[" + ",\n".join(folded(below(without_base(forest)), _leaf, inner)) + "]\n"
+
+
+def _leaf(number: int, value: float) -> str:
+    return f'{{"nodeid":{_id(~number)},"leaf":{value!r}}}'
+
+
+def _id(child: int) -> int:
+    """Inner nodes have even numbers, leaves odd ones."""
+    return 2 * child if child >= 0 else 2 * ~child + 1

@@ -1,0 +1,62 @@
+"""Forests of every shape, and documents: whoever reads a format must give the forest's own scores."""
+
+import numpy as np
+import pytest
+
+import pomona as pm
+from pomona.trees.forest import Forest
+
+SHAPES = (
+    *("lambdamart", "mart, with a base", "oblivious", "no tree", "deep", "limit inf", "limit -inf"),
+    *("limit 1e-40", "limit 0.1"),
+)
+
+
+@pytest.fixture(scope="session")
+def names():
+    return [f"f{i}" for i in range(6)]
+
+
+@pytest.fixture(scope="session")
+def defined_rows():
+    rounded = np.random.default_rng(1).normal(size=(300, 6)).round(1)  # values that are thresholds, too
+    return rounded.astype(np.float32)
+
+
+@pytest.fixture(scope="session")
+def rows(defined_rows):
+    return np.where(np.random.default_rng(2).random(defined_rows.shape) < 0.2, np.nan, defined_rows)
+
+
+@pytest.fixture(scope="session")
+def forests(rows):
+    labels = np.nan_to_num(rows[:, 0] + rows[:, 1]).round().clip(0, 4)
+    train = pm.Dataset(rows, labels, np.arange(len(rows)) // 20)
+    stump = {"feature": [2], "nan_left": [False], "left": [~0], "right": [~1], "gain": [1.0]}
+    offsets = {"node_ptr": [0, 1, 1], "leaf_ptr": [0, 2, 3], "value": [1.0, -2.0, 0.5]}
+    deep = np.arange(300)
+    chain = {"left": np.append(deep[1:], ~300), "right": ~deep, "threshold": 3 - deep / 100, "gain": deep}
+    return {
+        "lambdamart": pm.LambdaMART(n_trees=12, min_docs=3).fit(train).model_,
+        "mart, with a base": pm.MART(n_trees=5, min_docs=3).fit(train).model_,
+        "oblivious": pm.LambdaMART(n_trees=4, growth="oblivious", min_docs=1).fit(train).model_,
+        "no tree": Forest.empty(6, base=0.25),
+        "deep": Forest(
+            **{**chain, "feature": deep % 6, "nan_left": deep % 2 == 0, "value": np.linspace(-1, 1, 301)},
+            **{"node_ptr": [0, 300], "leaf_ptr": [0, 301], "n_features": 6},
+        ),
+        **{
+            f"limit {limit}": Forest(**stump, threshold=[limit], **offsets, n_features=6)
+            for limit in (np.inf, -np.inf, 1e-40, 0.1)
+        },
+    }
+
+
+@pytest.fixture(params=SHAPES)
+def shape(request):
+    return request.param
+
+
+@pytest.fixture
+def forest(forests, shape):
+    return forests[shape]

@@ -1,0 +1,39 @@
+import json
+
+import numpy as np
+import pytest
+import xgboost
+
+from pomona.trees.formats.xgboost import XGBoost
+from pomona.trees.formats.xgboost_dump import XGBoostDump
+
+
+def value(node, x, names):
+    while "leaf" not in node:
+        at = x[names.index(node["split"])]
+        way = "missing" if np.isnan(at) else "yes" if at < np.float32(node["split_condition"]) else "no"
+        (node,) = (child for child in node["children"] if child["nodeid"] == node[way])
+    return node["leaf"]
+
+
+def test_a_plain_reader_gives_the_same_scores(forest, names, rows):
+    trees = json.loads(XGBoostDump().write(forest, names))
+    found = [sum(value(tree, x, names) for tree in trees) for x in rows]
+    np.testing.assert_allclose(found, forest.score(rows), rtol=0, atol=1e-12)
+
+
+def test_it_is_what_xgboost_dumps(forests, names):
+    booster = xgboost.Booster()
+    booster.load_model(bytearray(XGBoost().write(forests["lambdamart"], names).encode()))
+
+    def told(node):
+        if "leaf" in node:
+            return pytest.approx(node["leaf"], rel=1e-6)
+        ways = [node["yes"], node["no"], node["missing"]]
+        children = {child["nodeid"]: child for child in node["children"]}
+        condition = pytest.approx(node["split_condition"], rel=1e-6)
+        return node["split"], condition, ways.index(ways[2]), told(children[ways[0]]), told(children[ways[1]])
+
+    dumped = [json.loads(tree) for tree in booster.get_dump(dump_format="json")]
+    ours = json.loads(XGBoostDump().write(forests["lambdamart"], names))
+    assert [told(tree) for tree in ours] == [told(tree) for tree in dumped]
