@@ -17,7 +17,10 @@ def test_smooth_discounts_are_sums_of_decays(text, longest):
     assert np.abs(shares).sum() < 20, "large shares of opposite signs would lose digits"
 
 
-@pytest.mark.parametrize("weight", [[], [1.0], [1, 0, 0, 1, 0, 1, 0, 0, 1] * 9, [1.0] * 10 + [0.0] * 40])
+UNEVEN = [1, 0, 0, 1, 0, 1, 0, 0, 1] * 9
+
+
+@pytest.mark.parametrize("weight", [[], [1.0], UNEVEN, [0.0, *UNEVEN], [1.0] * 10 + [0.0] * 40])
 def test_others_have_none(weight):
     shares, decays = as_decays(np.array(weight, float), len(weight))
     assert len(shares) == len(decays) == 0

@@ -52,7 +52,7 @@ def _chances(s, j, sigma, out_above, out_slope):
     per_score = 1.0 / (2.0 * sigma)
     for i in range(s.size):
         x = min(max((s[i] - s[j]) * per_score, -_FAR), _FAR)
-        t = int((x + _FAR) * _STEPS + 0.5)
+        t = int(((x if x == x else 0.0) + _FAR) * _STEPS + 0.5)  # NaN has no place, but goes on below
         a = t * (1.0 / _STEPS) - _FAR
         d = x - a
         second, third = 2.0 * a * a - 1.0, a * (2.0 - (4.0 / 3.0) * a * a)

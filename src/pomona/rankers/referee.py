@@ -90,18 +90,14 @@ class _Heads:
 
     def __init__(self, lists: RankedLists, measure: PositionMeasure) -> None:
         self._measure, self._query_ptr = measure, lists.query_ptr
-        self._rules = (
-            lists.codes,
-            measure.values(lists.levels),
-            *measure.weights(measure.depth(lists.longest)),
-        )
+        weights = measure.weights(measure.depth(lists.longest))
+        self._rules = (lists.codes, measure.values(lists.levels), *weights)
         self._normalizer = measure.normalizer(lists)
         self._rows = np.tile(np.arange(len(self._rules[-1])), (lists.n_queries, 1))
 
     def values(self, scores: Scores) -> Values:
         """The measure of every query."""
         sums = np.empty(len(self._rows))
-        over_chunks(
-            _sum_heads, len(sums), scores, self._query_ptr, *self._rules, self._rows, sums, smallest=64
-        )
+        own = (self._query_ptr, *self._rules, self._rows)
+        over_chunks(_sum_heads, len(sums), scores, *own, sums, smallest=512)
         return self._measure.over_normalizer(sums, self._normalizer)
