@@ -29,9 +29,9 @@ def as_decays(weight: Values, longest: int) -> tuple[Values, Values]:
         geometric = np.array([weight[1] / weight[0] if 0 < weight[1] <= weight[0] else 1.0])
         for decays in (geometric, *(_spread(count, longest) for count in (8, 16, 24, 32, 40))):
             powers = decays**rank
-            shares: Values = np.linalg.lstsq(powers, weight, rcond=None)[0]
+            shares = np.linalg.lstsq(powers, weight, rcond=None)[0]
             if np.abs(powers @ shares - weight).max() <= _PRECISION * np.abs(weight).max():
-                return shares, decays
+                return shares.astype(np.float64), decays
     return np.empty(0), np.empty(0)
 
 
