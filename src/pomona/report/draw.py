@@ -44,9 +44,9 @@ def drawing(folder: Path) -> Iterator[Draw]:
     teams: dict[bool, Iterator[_Painter]] = {}
 
     def hire(own_font: bool) -> None:
-        hired = [_Painter(folder, own_font) for _ in range(max(1, min(n_threads() - 1, _MOST_PROCESSES)))]
-        painters.extend(hired)
-        teams[own_font] = itertools.cycle(hired)
+        count = max(1, min(n_threads() - 1, _MOST_PROCESSES))  # this process keeps a core busy, too
+        painters.extend(_Painter(folder, own_font) for _ in range(count))
+        teams[own_font] = itertools.cycle(painters[-count:])
 
     def give(stem: str, chart: str) -> None:
         own_font = _CARRIED.fullmatch(chart) is not None
@@ -54,8 +54,8 @@ def drawing(folder: Path) -> Iterator[Draw]:
             hire(own_font)
         next(teams[own_font]).give(stem, chart)
 
-    hire(own_font=True)
     try:
+        hire(own_font=True)
         yield give
         for painter in painters:
             painter.finish()
