@@ -151,5 +151,5 @@ def test_an_interrupted_write_leaves_the_old_model(tmp_path, small, monkeypatch)
 def test_a_missing_file_or_folder_is_named(tmp_path):
     with pytest.raises(PomonaError, match=r"m\.pomona: there is no such model file"):
         read_model(tmp_path / "m.pomona")
-    with pytest.raises(PomonaError, match=r"m\.pomona: the model cannot be written: No such file"):
+    with pytest.raises(PomonaError, match=r"m\.pomona: cannot be written: No such file"):
         write_model(tmp_path / "none" / "m.pomona", "mart", {}, {})

@@ -27,8 +27,6 @@ def write_model(
     header = {"version": _VERSION, "ranker": kind, "parameters": dict(parameters)}
     try:
         write_arrays(path, _KIND, header, arrays)
-    except OSError as error:
-        raise InputError(f"the model cannot be written: {error.strerror or error}", path) from None
     except TypeError as error:
         raise InputError(f"the model cannot be written, a parameter is no JSON ({error})", path) from None
 
