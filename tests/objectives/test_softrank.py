@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import pomona as pm
 from pomona.errors import InputError
 from pomona.measures.lists import RankedLists
-from pomona.objectives.softrank import SoftRankObjective
+from pomona.objectives.softrank import SoftRankObjective, _chances
 from reference.list_losses import rank_distribution, slopes, soft_average_precision, soft_sum
 
 
@@ -29,6 +30,17 @@ def test_the_sheet():
     for k, value in ((1, 0.317661), (2, 0.641963)):
         losses = SoftRankObjective(f"p@{k}", [0, 1, 1], [0, 3]).losses(np.array(scores))
         assert -losses == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0])
+def test_chances_are_those_of_the_normal_distribution(sigma):
+    scores = np.append(0.0, np.linspace(-15, 15, 10_001))
+    above, slope = np.empty((2, len(scores)))
+    _chances(scores, 0, sigma, above, slope)
+    noise = stats.norm(scale=np.sqrt(2) * sigma)
+    assert above[0] == slope[0] == 0
+    assert above[1:] == pytest.approx(noise.cdf(scores[1:]), abs=1e-11)
+    assert slope[1:] == pytest.approx(noise.pdf(scores[1:]), abs=3e-9)
 
 
 def values_and_weights(text, labels):
