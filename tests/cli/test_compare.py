@@ -149,6 +149,16 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     assert "Traceback" not in rest
 
 
+def test_ctrl_c_before_the_first_run_promises_nothing(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pomona.experiments.compare.compare", interrupted)
+    result = run(TOY, "--rankers", "mart", "--out", tmp_path / "none")
+    assert result.exit_code == 130
+    assert result.stderr.strip().endswith("pomona: stopped before the first run.")
+
+
 def test_a_terminal_sees_the_runs_live(tmp_path):
     ours, theirs = pty.openpty()
     process = start(tmp_path, stderr=theirs, stdout=subprocess.DEVNULL, env={**os.environ, "COLUMNS": "120"})

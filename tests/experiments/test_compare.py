@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -48,6 +49,16 @@ def same(one, other):
             for row in one.runs.select(keys).iter_rows()
         )
     )
+
+
+def test_the_time_in_all_has_the_rehearsal_in_it(make_spec, in_process, monkeypatch, tmp_path):
+    now = [0.0]
+    monkeypatch.setattr(
+        "pomona.experiments.compare.time", SimpleNamespace(time=time.time, monotonic=lambda: now[0])
+    )
+    monkeypatch.setattr("pomona.experiments.compare._rehearse", lambda *_: now.__setitem__(0, 60.0))
+    results = compare(make_spec("mart(n_trees=2)"), tmp_path)
+    assert results.facts["total_seconds"] == 60
 
 
 def test_the_same_command_again_does_nothing_again(finished):

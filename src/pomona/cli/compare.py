@@ -197,7 +197,8 @@ def _watched(spec: Spec, directory: Path, watch: Progress, how: Mapping[str, Any
             return run_comparison(spec, directory, watch=watch, **how)
     except KeyboardInterrupt:
         kept = f"{watch.n_done} of {watch.n_runs} runs are done and kept in {directory}"
-        typer.echo(f"\npomona: stopped; {kept}. The same command goes on from there.", err=True)
+        told = f"; {kept}. The same command goes on from there" if watch.n_runs else " before the first run"
+        typer.echo(f"\npomona: stopped{told}.", err=True)
         raise typer.Exit(130) from None
 
 

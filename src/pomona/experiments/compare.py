@@ -80,9 +80,10 @@ def compare(
         watch.start(runs, finished)
         if tasks:
             largest = max(of.largest_bytes for of in facts.values())
+            started = time.monotonic()  # before the rehearsal, which compiles: that is waited for, too
             with _executor(spec, store, share_cores(n_jobs, len(tasks), largest), dask) as executor:
                 _rehearse(spec, executor.run, tasks)
-                _do(spec, executor.run, tasks, store, watch)
+                _do(spec, executor.run, tasks, store, watch, started)
     return read_results(directory)
 
 
@@ -158,9 +159,10 @@ def _do(
     tasks: Sequence[Task],
     store: Store,
     watch: Watch,
+    started: float,
 ) -> None:
     earlier = {task.run.id: store.rows()[task.run.id]["record"] for task in tasks if task.model is not None}
-    seconds, started = store.fact("seconds", 0.0), time.monotonic()
+    seconds = store.fact("seconds", 0.0)
     for event in run(tasks):
         outcome = event.outcome
         if outcome is None:
