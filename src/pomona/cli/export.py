@@ -26,7 +26,6 @@ def export(
     Example:  pomona export model.pomona --format lightgbm -o model.txt
     """
     from pomona import _registry
-    from pomona._arrays import whole_file
     from pomona.cli.output import print_json
     from pomona.rankers.base import load_model
     from pomona.rankers.forests.forest_ranker import ForestRanker
@@ -37,12 +36,10 @@ def export(
     ranker = load_model(model)
     if not isinstance(ranker, ForestRanker):
         raise InputError(f"a model of {ranker.name} has no trees, and only trees can be exported", model)
-    text = ranker.exported(entry.name)
     if out is None:
-        typer.echo(text, nl=False)
+        typer.echo(ranker.exported(entry.name), nl=False)
         return
-    with whole_file(out) as file:
-        file.write(text.encode())
+    ranker.export(out, entry.name)
     forest = ranker.model_
     if as_json:
         print_json(

@@ -52,15 +52,15 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     measure: str | Measure
     """What `score` reports, and what the ranker is selected by."""
 
-    @classmethod
-    def space_for(cls, parameters: Mapping[str, Any]) -> Mapping[str, SearchRange]:
-        """What is worth searching in a ranker of these parameters, where that depends on them."""
-        return cls.search_space
-
     # The names that scikit-learn's metadata routing reads: these methods want the query ids.
     __metadata_request__fit: ClassVar = {"qid": True}
     __metadata_request__predict: ClassVar = {"qid": True}
     __metadata_request__score: ClassVar = {"qid": True}
+
+    @classmethod
+    def space_for(cls, parameters: Mapping[str, Any]) -> Mapping[str, SearchRange]:
+        """What is worth searching in a ranker of these parameters, where that depends on them."""
+        return cls.search_space
 
     @abstractmethod
     def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
