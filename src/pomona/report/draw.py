@@ -28,7 +28,8 @@ Draw = Callable[[str, str], None]
 
 _MOST_PROCESSES = 4
 _NO_FONTS = Path(__file__).with_name("fonts.conf")
-_CARRIED = re.compile("[\0-\u052f\u2010-\u25ff]*")  # Latin, Greek, Cyrillic, signs
+# Latin, Greek, Cyrillic, and signs: what it has of those that names are made of.
+_CARRIED = re.compile("[\t\n\r -~\xa0-\u036f\u0384-\u0513\u2012-\u2022…‰′″‹›€™←-↓∂∆∏∑−√∞≈≠≡≤≥■▲▼●]*")
 _TINY = '{"data": {"values": [{}]}, "mark": "point"}'
 
 
