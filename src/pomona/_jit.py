@@ -12,6 +12,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
+import shutil
 import tempfile
 import time
 from collections import deque
@@ -35,39 +37,59 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @cache
-def _kernel_directory() -> str:
-    """A directory named by a digest of all sources, so that no cached kernel can ever be stale.
+def _kernel_directory(file: Path) -> str:
+    """Where compiled kernels of a file are kept: named by a digest, so that none can ever be stale.
 
-    Numba invalidates a cached kernel when its own file changes, but not when a kernel that it calls,
-    in another file, does.
+    Numba invalidates a cached kernel when its own file changes, but not when a kernel that it calls, in
+    another file, does. So the digest is of the file and of all files with kernels that it imports, directly
+    or through one another; others can change without a kernel being compiled again.
     """
-    root = Path(__file__).parent
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    for path in sorted(_files_behind(file)):
+        digest.update(path.name.encode() + b"\0" + _source(path))
     home = cache_directory() / "kernels"
-    directory = home / digest.hexdigest()
+    directory = home / f"{file.stem}-{digest.hexdigest()}"
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        _forget_old(home, keep=directory)
+        os.utime(directory)
+        _forget_old(home)
     except OSError:  # a read-only home: compile for this process only
         return tempfile.mkdtemp(prefix="pomona-kernels-")
     return str(directory)
 
 
+def _files_behind(file: Path) -> set[Path]:
+    """A file with kernels, and those whose kernels (or constants) its own can use."""
+    package, found, waiting = Path(__file__).parent, {Path(__file__), file}, [file]
+    while waiting:
+        for module in _IMPORT.findall(_source(waiting.pop())):
+            path = package.joinpath(*module.decode().split(".")).with_suffix(".py")
+            if path not in found and path.is_file() and _KERNEL.search(_source(path)):
+                found.add(path)
+                waiting.append(path)
+    return found
+
+
+_IMPORT = re.compile(rb"^from pomona\.([\w.]+) import", re.MULTILINE)
+_KERNEL = re.compile(rb"^@(kernel|intrinsic)\b", re.MULTILINE)
+
+
+@cache
+def _source(path: Path) -> bytes:
+    return path.read_bytes()
+
+
 def is_first_run(kernels: str) -> bool:
-    """Whether kernels of a file (its name without `.py`) have yet to be compiled on this machine."""
-    return not any(Path(_kernel_directory()).rglob(f"{kernels}.*.nbi"))
+    """Whether kernels of a file (its path below the package) have yet to be compiled on this machine."""
+    return not any(Path(_kernel_directory(Path(__file__).parent / kernels)).rglob("*.nbi"))
 
 
-def _forget_old(home: Path, keep: Path, days: float = 30) -> None:
+@cache
+def _forget_old(home: Path, days: float = 30) -> None:
     """Remove the kernels of sources that were last used long ago."""
-    os.utime(keep)
     for old in home.iterdir():
-        if old != keep and time.time() - old.stat().st_mtime > days * 86400:
-            for file in old.iterdir():
-                file.unlink(missing_ok=True)
-            old.rmdir()
+        if time.time() - old.stat().st_mtime > days * 86400:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 @overload
@@ -88,7 +110,7 @@ def kernel(function: F | None = None, *, fastmath: bool = False) -> F | Callable
 def _compiled(function: F, fastmath: bool) -> F:
     previous = config.CACHE_DIR
     # Numba reads this setting while it decorates; other users of numba in the process keep theirs.
-    config.CACHE_DIR = _kernel_directory()
+    config.CACHE_DIR = _kernel_directory(Path(function.__code__.co_filename))
     try:
         flags = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
         compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)

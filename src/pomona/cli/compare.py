@@ -228,7 +228,7 @@ class Progress:
         n_finished = self.n_done + self.n_failed
         if n_finished:
             self._say(f"{n_finished} of {self.n_runs} runs were finished before")
-        if n_finished < self.n_runs and is_first_run("grower"):
+        if n_finished < self.n_runs and is_first_run("trees/grower.py"):
             self._say("compiling, some 30 seconds the first time …")
 
     def see(self, event: Event) -> None:

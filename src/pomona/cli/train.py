@@ -46,7 +46,7 @@ def train(
     if out.parent != Path() and not out.parent.is_dir():
         raise InputError("no such directory to write the model to", out.parent)
     training, held_out = read_data(data), None if valid is None else read_data(valid)
-    if hasattr(fitted, "n_trees") and is_first_run("grower") and not as_json:
+    if hasattr(fitted, "n_trees") and is_first_run("trees/grower.py") and not as_json:
         typer.echo("compiling, some 20 seconds the first time …", err=True)
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
