@@ -9,6 +9,7 @@ and under other threads, and changes no global setting (docs/decisions/0002).
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
@@ -16,6 +17,7 @@ import re
 import shutil
 import tempfile
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -29,7 +31,7 @@ from llvmlite import ir as ir
 from numba import types as types
 from numba.core import config as numba_config
 
-from pomona._cache import cache_directory
+from pomona._cache import cache_directory, is_private
 
 config: Any = numba_config  # its settings are set at run time, so no type checker knows them
 
@@ -47,15 +49,32 @@ def _kernel_directory(file: Path) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(_files_behind(file)):
         digest.update(path.name.encode() + b"\0" + _source(path))
-    home = cache_directory() / "kernels"
-    directory = home / f"{file.stem}-{digest.hexdigest()}"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        os.utime(directory)
-        _forget_old(home)
-    except OSError:  # a read-only home: compile for this process only
-        return tempfile.mkdtemp(prefix="pomona-kernels-")
+    directory = _kernel_home() / f"{file.stem}-{digest.hexdigest()}"
+    directory.mkdir(exist_ok=True)
+    os.utime(directory)
     return str(directory)
+
+
+@cache
+def _kernel_home() -> Path:
+    """The directory of all kernels; where it cannot be used, one that lasts as long as this process.
+
+    Loading a compiled kernel runs what its file says, so a directory that others can write to is not used.
+    """
+    home = cache_directory() / "kernels"
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if is_private(home):
+            _forget_old(home)
+            with tempfile.TemporaryFile(dir=home):  # a full or read-only disk says so here
+                return home
+        reason = "others can write to it"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    warnings.warn(f"{home} cannot be used ({reason}): every process compiles its own kernels", stacklevel=2)
+    temporary = tempfile.mkdtemp(prefix="pomona-kernels-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return Path(temporary)
 
 
 def _files_behind(file: Path) -> set[Path]:
@@ -84,7 +103,6 @@ def is_first_run(kernels: str) -> bool:
     return not any(Path(_kernel_directory(Path(__file__).parent / kernels)).rglob("*.nbi"))
 
 
-@cache
 def _forget_old(home: Path, days: float = 30) -> None:
     """Remove the kernels of sources that were last used long ago."""
     for old in home.iterdir():
@@ -116,7 +134,19 @@ def _compiled(function: F, fastmath: bool) -> F:
         compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
     finally:
         config.CACHE_DIR = previous
+    if kept := getattr(compiled, "_cache", None):  # there is none where compiling is switched off
+        kept.save_overload = _or_not(kept.save_overload)
     return cast(F, compiled)
+
+
+def _or_not(save: Callable[..., None]) -> Callable[..., None]:
+    """A disk that has become full costs the cache, not the kernel."""
+
+    def save_if_possible(*arguments: Any) -> None:
+        with contextlib.suppress(OSError):
+            save(*arguments)
+
+    return save_if_possible
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
