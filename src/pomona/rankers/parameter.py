@@ -52,7 +52,8 @@ Probability = Annotated[float, Interval(0, 1, "()")]
 
 def check_parameters(estimator: Any) -> None:
     """Refuse, in one line, the first parameter of a dataclass that its type does not admit."""
-    for name, kind in _types_of(type(estimator)).items():
+    cls: type = type(estimator)
+    for name, kind in _types_of(cls).items():
         value = getattr(estimator, name)
         if not _admits(kind, value):
             if typing.get_origin(kind) is Literal:
