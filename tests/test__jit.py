@@ -1,13 +1,17 @@
 import ast
 import importlib
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from llvmlite.binding import ffi
+from numba.core.compiler_lock import global_compiler_lock
 
 from pomona import _jit
 from pomona._jit import kernel, n_threads, over_chunks, threads
@@ -170,3 +174,26 @@ def test_a_full_disk_costs_only_the_cache(monkeypatch):
     monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", full)
     assert add(1, 2) == 3
     assert tried
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+@pytest.mark.parametrize("lock", [global_compiler_lock, ffi.lib._lock._lock], ids=["numba", "llvm"])
+def test_a_child_forked_while_a_thread_compiles_can_compile(lock):
+    held, may_go = threading.Event(), threading.Event()
+
+    def compile_something():
+        lock.acquire()
+        held.set()
+        may_go.wait(0.3)
+        lock.release()
+
+    thread = threading.Thread(target=compile_something)
+    thread.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # a deadlock ends here
+        lock.acquire()
+        os._exit(0)
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0

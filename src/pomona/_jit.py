@@ -20,7 +20,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
@@ -28,8 +28,10 @@ from typing import Any, TypeVar, cast, overload
 import numba
 import numba.extending
 from llvmlite import ir as ir
+from llvmlite.binding import ffi
 from numba import types as types
 from numba.core import config as numba_config
+from numba.core.compiler_lock import global_compiler_lock
 
 from pomona._cache import cache_directory, is_private
 
@@ -158,6 +160,23 @@ def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
+def _let_nobody_compile() -> None:
+    global_compiler_lock.acquire()
+    ffi.lib._lock._lock.acquire()
+
+
+def _let_anybody_compile() -> None:
+    ffi.lib._lock._lock.release()
+    global_compiler_lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    # A child that is forked while another thread compiles would wait for ever for a lock that nobody holds.
+    os.register_at_fork(
+        before=_let_nobody_compile, after_in_parent=_let_anybody_compile, after_in_child=_let_anybody_compile
+    )
+
+
 _n_threads: int | None = None
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None
 
@@ -193,6 +212,14 @@ def _workers(count: int) -> ThreadPoolExecutor:
     return _pool[2]
 
 
+def _submitted(work: Callable[[], Any], count: int, times: int) -> list[Future[Any]]:
+    """Have other threads begin the work too, so many times: none if they are being ended just now."""
+    helpers: list[Future[Any]] = []
+    with contextlib.suppress(RuntimeError):
+        helpers.extend(_workers(count).submit(work) for _ in range(times))
+    return helpers
+
+
 def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest: int = 1) -> list[Any]:
     """Call `run(first, last, *arguments)` on ranges that cover `[0, n_items)`, in threads.
 
@@ -216,8 +243,7 @@ def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest
                 return
             results[index] = run(first, min(first + step, n_items), *arguments)
 
-    pool = _workers(count)
-    helpers = [pool.submit(work) for _ in range(min(count, len(chunks)) - 1)]
+    helpers = _submitted(work, count, min(count, len(chunks)) - 1)
     try:
         work()  # this thread works too: waking another takes longer than many a call
     finally:
@@ -235,7 +261,7 @@ def together(lead: Callable[..., Any], member: Callable[..., Any], dismiss: Call
     Members may begin late, or not at all when other work keeps the pool busy.
     """
     count = n_threads()
-    helpers = [_workers(count).submit(member) for _ in range(count - 1)] if count > 1 else []
+    helpers = _submitted(member, count, count - 1)
     try:
         return lead()
     finally:
