@@ -5,7 +5,7 @@ import pytest
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.linear.linear_ranker import LinearRanker
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -51,9 +51,3 @@ def test_infinite_values_and_weights_are_refused():
 
     with pytest.raises(InputError, match="did not converge"):
         Diverged().fit(data())
-
-
-def test_weighted_sums():
-    random = np.random.default_rng(0)
-    X, coef = random.normal(size=(9000, 7)).astype(np.float32), random.normal(size=7)
-    assert weighted_sums(X, coef) == pytest.approx(X.astype(np.float64) @ coef, rel=1e-12, abs=1e-12)

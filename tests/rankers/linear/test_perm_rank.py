@@ -7,8 +7,8 @@ import pomona as pm
 from pomona._registry import entries
 from pomona.errors import InputError
 from pomona.measures.parse import measure
-from pomona.rankers.linear.linear_ranker import weighted_sums
 from pomona.rankers.linear.perm_rank import PermuRank, WorkingSets
+from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from reference import margins
 
 

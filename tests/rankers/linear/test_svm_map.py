@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.linear.linear_ranker import weighted_sums
+from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.linear.svm_map import APLoss, SVMMap
 from reference import margins
 

@@ -12,7 +12,7 @@ from pomona.rankers.neural.list_mle import ListMLE
 from pomona.rankers.neural.list_net import ListNet
 from pomona.rankers.neural.rank_net import RankNet
 from pomona.rankers.neural.soft_rank import SoftRank
-from pomona.rankers.neural.training import Trainer
+from pomona.rankers.neural.training.trainer import Trainer
 
 RANKERS = [RankNet, LambdaRank, ListNet, ListMLE, SoftRank]
 

@@ -6,7 +6,7 @@ With E(f; q) the measure of query q ranked by f, each round takes the feature h 
     f ← f + α h,   α = ½ ln(Σ_q P(q) (1 + E(h; q)) / Σ_q P(q) (1 − E(h; q))),   P(q) ∝ exp(−E(f; q))
 
 Every feature is judged once on every query before the first round, so a round costs a weighted mean of these
-values and one judging of f. As in `best_feature`, a measure that names no tie rule is judged in training by
+values and one judging of f. As in `feature_values`, a measure that names no tie rule is judged in training by
 its mean over all orders of tied documents: few features tell all documents apart.
 
 What the paper leaves open, and what we do:
@@ -46,7 +46,7 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.baselines.best_feature import query_values
+from pomona.rankers.feature_values import query_values
 from pomona.rankers.judging import (
     best_and_worst,
     judged_rankings,
@@ -54,7 +54,8 @@ from pomona.rankers.judging import (
     queries_that_count,
     with_fair_ties,
 )
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.rounds import Rounds
 
 _LEAST_ERROR = 1e-12

@@ -37,7 +37,7 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, SearchRange, query_weights
-from pomona.rankers.boosting.stump_sum import StumpSum
+from pomona.rankers.boosting.stumps.stump_sum import StumpSum
 from pomona.rankers.referee import Referee
 from pomona.rankers.rounds import Rounds
 

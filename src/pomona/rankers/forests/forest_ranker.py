@@ -20,7 +20,7 @@ from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange
-from pomona.rankers.forests.boosting import Boosted, Rounds, boost
+from pomona.rankers.forests.training.boosting import Boosted, Rounds, boost
 from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
 from pomona.trees.grow_leafwise import LeafwiseGrower

@@ -25,8 +25,8 @@ from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.forests.boosting import forest_of
 from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.forests.training.boosting import forest_of
 from pomona.trees.forest import Forest
 from pomona.trees.grower import GrownTree
 

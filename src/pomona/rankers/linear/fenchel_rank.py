@@ -34,10 +34,10 @@ from pomona._types import Features, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.best_weights import BestWeights
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
-from pomona.rankers.linear.pair_hinge import SquaredPairHinge
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.solvers.best_weights import BestWeights
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
 
 RADII = tuple(2.0**power for power in range(-5, 11))
 NEW_FEATURES = 10

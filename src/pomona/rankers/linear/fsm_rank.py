@@ -36,16 +36,17 @@ from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError, UnknownNameError
 from pomona.rankers.base import SearchRange, query_weights
 from pomona.rankers.judging import judged_rankings, with_fair_ties
-from pomona.rankers.linear.best_weights import BestWeights
-from pomona.rankers.linear.feature_sums import (
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.solvers.best_weights import BestWeights
+from pomona.rankers.linear.sums.feature_sums import (
     feature_covariance,
     feature_sums,
     sum_of_pieces,
     varying_features,
+    weighted_sums,
 )
-from pomona.rankers.linear.label_sums import grades, insert_terms, sum_terms
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
-from pomona.rankers.linear.pair_hinge import SquaredPairHinge
+from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
+from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
 
 LAMBDAS = (10.0, 1.0, 0.1, 0.01, 0.001)
 LEAST_EIGENVALUE = 1e-3

@@ -35,10 +35,10 @@ from pomona._types import Codes, Offsets, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.automaton import choose, penalize, random_number, relative_gains, reward
-from pomona.rankers.linear.best_weights import BestWeights
-from pomona.rankers.linear.feature_sums import varying_features
 from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.solvers.automaton import choose, penalize, random_number, relative_gains, reward
+from pomona.rankers.linear.solvers.best_weights import BestWeights
+from pomona.rankers.linear.sums.feature_sums import varying_features
 
 
 @kernel

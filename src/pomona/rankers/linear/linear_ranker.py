@@ -17,30 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
 from pomona.data.normalize import normalize
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
-
-
-@kernel(fastmath=True)
-def _weighted_sums(first, last, X, coef, out):
-    """X (n_docs, n_features) float32 · coef (n_features,) float64 · out (n_docs,)."""
-    for i in range(first, last):
-        row, total = X[i], 0.0
-        for j in range(coef.size):
-            total += coef[j] * np.float64(row[j])
-        out[i] = total
-
-
-def weighted_sums(X: Features, coef: Values) -> Scores:
-    """X @ coef in float64, each row added in the same order wherever it stands."""
-    out = np.empty(len(X))
-    over_chunks(_weighted_sums, len(X), read_only(X), read_only(coef), out, smallest=4096)
-    return out
+from pomona.rankers.linear.sums.feature_sums import weighted_sums
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -33,9 +33,9 @@ from pomona.objectives import multinomial, ordinal
 from pomona.objectives.base import classes_of
 from pomona.objectives.multinomial import class_probabilities
 from pomona.rankers.base import SearchRange
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.gram import combined, gram, weighted_means, whitening
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.linear.sums.gram import combined, gram, weighted_means, whitening
 
 KINDS = ("binary", "ordinal", "multinomial")
 _MOST_GRADES = 100

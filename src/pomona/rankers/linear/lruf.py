@@ -33,10 +33,10 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.automaton import choose, random_number, relative_gains, reward
-from pomona.rankers.linear.best_weights import BestWeights
-from pomona.rankers.linear.least_squares import least_squares
 from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.solvers.automaton import choose, random_number, relative_gains, reward
+from pomona.rankers.linear.solvers.best_weights import BestWeights
+from pomona.rankers.linear.solvers.least_squares import least_squares
 
 PENALTIES = (1.0, 0.1, 0.01, 1e-3, 1e-4)
 LEAST_PROBABILITY = 1e-12

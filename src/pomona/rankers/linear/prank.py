@@ -31,7 +31,8 @@ from pomona.errors import InputError
 from pomona.objectives.base import classes_of
 from pomona.rankers.base import SearchRange
 from pomona.rankers.judging import mean_of
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.sums.feature_sums import weighted_sums
 
 _MOST_GRADES = 100
 

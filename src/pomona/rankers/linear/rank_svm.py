@@ -33,11 +33,10 @@ from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.label_sums import grades, insert_terms, sum_terms
-from pomona.rankers.linear.linear_ranker import weighted_sums
 from pomona.rankers.linear.margin_ranker import MarginRanker
-from pomona.rankers.linear.ranking import Ranking
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
+from pomona.rankers.linear.sums.ranking import Ranking
 
 
 @kernel

@@ -43,10 +43,10 @@ from pomona.measures.judge import sum_in_order
 from pomona.measures.lists import RankedLists, encode
 from pomona.measures.position import PositionMeasure
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.best_weights import BestWeights
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.least_squares import least_squares
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.solvers.best_weights import BestWeights
+from pomona.rankers.linear.solvers.least_squares import least_squares
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 
 POSITION, PRECISION, CASCADE = 0, 1, 2
 PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)

@@ -33,11 +33,10 @@ from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.cutting_planes import CuttingPlanes
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.linear_ranker import weighted_sums
 from pomona.rankers.linear.margin_ranker import MarginRanker
-from pomona.rankers.linear.ranking import Ranking
+from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.linear.sums.ranking import Ranking
 
 
 @kernel

@@ -18,12 +18,12 @@ from pomona._types import Labels, Offsets, Values
 from pomona.measures.lists import RankedLists, encode
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import ClosedForm, LambdaObjective
-from pomona.rankers.forests.lambdamart import deepened
 from pomona.rankers.neural.neural_ranker import NeuralRanker
+from pomona.rankers.truncation import deepened
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.padding import Padding
+    from pomona.rankers.neural.training.padding import Padding
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -24,13 +24,13 @@ from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange, query_weights
-from pomona.rankers.neural.network import Architecture, Network
-from pomona.rankers.neural.scaling import Scaling
-from pomona.rankers.neural.schedule import SCHEDULES
+from pomona.rankers.neural.network.network import Architecture, Network
+from pomona.rankers.neural.network.scaling import Scaling
+from pomona.rankers.neural.training.schedule import SCHEDULES
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.padding import Padding
+    from pomona.rankers.neural.training.padding import Padding
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -120,7 +120,7 @@ class NeuralRanker(Ranker):
         rates = self._checked_rates(valid)
         if find_spec("torch") is None:
             raise MissingExtraError("torch", "neural")
-        from pomona.rankers.neural.training import Course, Trainer, device_named
+        from pomona.rankers.neural.training.trainer import Course, Trainer, device_named
 
         trainer = Trainer(
             architecture,
