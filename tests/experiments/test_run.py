@@ -143,7 +143,7 @@ def test_a_refusal_and_an_error_are_outcomes(make_spec, monkeypatch):
     def wrong(self, *_):
         raise ZeroDivisionError("one line\nand another")
 
-    monkeypatch.setattr("pomona.rankers.forests.mart.MART._fit", wrong)
+    monkeypatch.setattr("pomona.rankers.forests.mart.MART.learn", wrong)
     outcome = execute(tasks_of(make_spec("mart"))[0])
     assert (outcome.state, outcome.reason) == ("failed", "ZeroDivisionError: one line and another")
     assert "in wrong" in outcome.record["traceback"]
@@ -153,7 +153,7 @@ def test_out_of_memory_is_an_outcome(make_spec, monkeypatch):
     def hungry(self, *_):
         raise MemoryError
 
-    monkeypatch.setattr("pomona.rankers.forests.mart.MART._fit", hungry)
+    monkeypatch.setattr("pomona.rankers.forests.mart.MART.learn", hungry)
     outcome = execute(tasks_of(make_spec("mart"))[0])
     assert (outcome.state, outcome.reason) == ("failed", "out of memory")
 

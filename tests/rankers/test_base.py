@@ -243,4 +243,4 @@ def test_a_model_of_the_users_own_class(data, tmp_path):
     with pytest.raises(LookupError, match="unknown ranker 'mine'"):
         load_model(tmp_path / "m.pomona")
     with threads(3):
-        assert ranker._n_threads == 3
+        assert ranker.n_threads == 3

@@ -36,8 +36,9 @@ SCALES = ("linear", "log", "int", "log int")
 class Ranker(BaseEstimator):  # type: ignore[misc]
     """Learns from labelled documents to give scores that rank.
 
-    A subclass declares its parameters in `__init__`, says what it is (`name`, `family`, `paper`), learns in
-    `_fit`, scores in `_predict`, and turns its learnt state into arrays and back.
+    A subclass declares its parameters as dataclass fields, says what it is (`name`, `family`, `paper`), and
+    writes the hooks: `learn`, `predict_rows` (or `predict_queries` with `scores_whole_queries`, where the
+    documents of a query look at each other), and `get_state` and `set_state`, by which its model is kept.
     """
 
     name: ClassVar[str]
@@ -63,29 +64,29 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return cls.search_space
 
     @abstractmethod
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """Learn, leaving attributes that end in `_`; `weights` has one a document."""
 
     @abstractmethod
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         """One score a row."""
 
-    def _predict_queries(self, data: Dataset) -> Scores:
+    def predict_queries(self, data: Dataset) -> Scores:
         """One score a document; for rankers that look at the whole query."""
-        return self._predict(data.X)
+        return self.predict_rows(data.X)
 
     @property
-    def _needs_queries(self) -> bool:
+    def scores_whole_queries(self) -> bool:
         """Whether a document's score depends on the other documents of its query."""
         return False
 
     @abstractmethod
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What was learnt, as (numbers and texts, arrays)."""
 
     @abstractmethod
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """The inverse of `_state`."""
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """The inverse of `get_state`."""
 
     def fit(
         self,
@@ -111,7 +112,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             )
         self.n_features_in_ = train.n_features
         self.feature_names_ = train.feature_names
-        self._fit(train, held_out, weights)
+        self.learn(train, held_out, weights)
         return self
 
     def predict(self, X: Any, qid: Any = None) -> Scores:
@@ -119,10 +120,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
         Rows that come without a dataset need `qid` only where the scores of a query depend on each other.
         """
-        self._check_fitted()
+        self.check_fitted()
         if isinstance(X, Dataset):
             data = X
-        elif qid is None and self._needs_queries:
+        elif qid is None and self.scores_whole_queries:
             raise InputError(
                 f"{type(self).__name__} scores whole queries, their ids qid are missing: "
                 "give a Dataset, or X and qid=…"
@@ -133,38 +134,40 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"{type(self).__name__} was fitted on {self.n_features_in_} features, found {data.n_features}"
             )
-        scores = self._predict_queries(data)
+        scores = self.predict_queries(data)
         return scores if isinstance(X, Dataset) else data.to_input_order(scores)
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""
         data = as_dataset(X, y, qid)
-        judgement = evaluate(data, self.predict(data), self._measure).judgements[0]
+        judgement = evaluate(data, self.predict(data), self.parsed_measure).judgements[0]
         if sample_weight is None:
             return judgement.mean
         return float(np.average(judgement.values, weights=query_weights(_weights(sample_weight, data), data)))
 
     @property
-    def _measure(self) -> Measure:
+    def parsed_measure(self) -> Measure:
+        """The parameter `measure`, as the measure itself where it was given as text."""
         return parse_measure(self.measure)
 
     @property
-    def _n_threads(self) -> int:
+    def n_threads(self) -> int:
         """How many threads may work at once: `POMONA_THREADS`, or all cores; in a comparison, a share."""
         return n_threads()
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Refuse to go on before `fit`."""
         if not hasattr(self, "n_features_in_"):
             raise NotFittedError(f"{type(self).__name__} is not fitted: call fit first")
 
     def save(self, path: str | Path) -> None:
         """Write the fitted ranker to a file that loads without running code."""
-        self._check_fitted()
-        write_model(Path(path), self.name, *self._written())
+        self.check_fitted()
+        write_model(Path(path), self.name, *self.written())
 
-    def _written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Parameters and what was learnt, as (what JSON holds, arrays)."""
-        facts, arrays = self._state()
+        facts, arrays = self.get_state()
         parameters = {name: _plain(name, value) for name, value in self.get_params(deep=False).items()}
         learnt = {"n_features": self.n_features_in_, "feature_names": list(self.feature_names_), **facts}
         return {"parameters": parameters, "learnt": learnt}, arrays
@@ -201,7 +204,7 @@ def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str
     learnt = written["learnt"]
     ranker.n_features_in_ = int(learnt["n_features"])
     ranker.feature_names_ = tuple(learnt["feature_names"])
-    ranker._set_state(learnt, arrays)
+    ranker.set_state(learnt, arrays)
     return ranker
 
 

@@ -10,7 +10,7 @@ from pomona.rankers.linear.linear_ranker import LinearRanker
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Fixed(LinearRanker):
-    def _learn(self, train, valid, weights):
+    def learn_weights(self, train, valid, weights):
         self.coef_ = np.array([1.0, -2.0])
 
 
@@ -46,7 +46,7 @@ def test_infinite_values_and_weights_are_refused():
         Fixed(normalize=None).fit(data(((np.inf, 1), (1, 2), (2, 2))))
 
     class Diverged(Fixed):
-        def _learn(self, train, valid, weights):
+        def learn_weights(self, train, valid, weights):
             self.coef_ = np.array([np.nan, 1.0])
 
     with pytest.raises(InputError, match="did not converge"):

@@ -32,7 +32,7 @@ class Watching(MarginRanker):
     interrupt_at: int = 0
     fails_from: float = np.inf
 
-    def _problem(self, train, weights):
+    def make_problem(self, train, weights):
         self.problem = Watched(self.interrupt_at, self.fails_from)
         return self.problem
 
@@ -102,7 +102,7 @@ def test_ctrl_c_within_the_first_c_keeps_its_weights(data):
             raise KeyboardInterrupt
 
     class Interrupted(Watching):
-        def _problem(self, train, weights):
+        def make_problem(self, train, weights):
             return Halfway(0, np.inf)
 
     with pytest.warns(UserWarning, match="interrupted"):

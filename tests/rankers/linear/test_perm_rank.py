@@ -73,7 +73,7 @@ def test_a_tangent_touches_the_mean_of_the_worst(train):
 
 def test_sets_grow_until_no_own_ranking_is_missing(train):
     C = 3000.0
-    problem = PermuRank(tolerance=1e-5)._problem(train, None)
+    problem = PermuRank(tolerance=1e-5).make_problem(train, None)
     sets, svm = problem._sets, problem._svm
     optima, sizes = [], [len(sets.query)]
     for _ in range(200):

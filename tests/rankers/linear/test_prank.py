@@ -72,7 +72,7 @@ def train():
 
 
 def test_a_radius_is_a_scale_of_the_features(train):
-    X = PRank()._prepared(train).X
+    X = PRank().prepared(train).X
     length = np.sqrt((X.astype(float) ** 2).sum(axis=1).mean())
     scaled = train.replace(X=X * np.float32(0.25))
     by_radius = PRank(normalize=None, radius=length * 0.25).fit(train.replace(X=X))

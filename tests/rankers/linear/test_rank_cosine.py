@@ -79,8 +79,8 @@ def with_something_to_say(data):
 def test_every_round_takes_the_feature_that_helps_most(train, center):
     useful = with_something_to_say(train)
     fitted = RankCosine(n_rounds=12, center=center).fit(useful)
-    X, y = fitted._prepared(useful).X.astype(float), useful.y.astype(float)
-    lists = _Lists.of(fitted._prepared(useful), y, np.ones(useful.n_queries), center)
+    X, y = fitted.prepared(useful).X.astype(float), useful.y.astype(float)
+    lists = _Lists.of(fitted.prepared(useful), y, np.ones(useful.n_queries), center)
     scores, loss = np.zeros(useful.n_docs), 0.5
     for expected in fitted.losses_:
         steps, losses = lists.steps(scores, loss)
@@ -99,7 +99,7 @@ def test_every_round_takes_the_feature_that_helps_most(train, center):
 def test_comes_near_the_optimum(train, center):
     useful = with_something_to_say(train)
     fitted = RankCosine(n_rounds=2000, tolerance=1e-10, center=center).fit(useful)
-    X, y = fitted._prepared(useful).X.astype(float), useful.y.astype(float)
+    X, y = fitted.prepared(useful).X.astype(float), useful.y.astype(float)
     theirs = minimize(
         lambda coef: reference.loss(y, X @ coef, useful.query_ptr, center),
         fitted.coef_ / np.abs(fitted.coef_).max(),

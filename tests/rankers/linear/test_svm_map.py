@@ -78,7 +78,7 @@ def test_the_optimum_is_that_over_all_rankings(C):
         np.repeat(np.arange(5), [part.n_docs for part in parts]),
     )
     ranker = SVMMap(C=C, normalize=None, tolerance=1e-6)
-    problem = ranker._problem(data, None)
+    problem = ranker.make_problem(data, None)
     problem.solve(C)
     assert problem.converged
     assert problem.gap <= 1e-6

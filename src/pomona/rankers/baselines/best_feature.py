@@ -43,32 +43,32 @@ class BestFeature(Ranker):
     measure: str | Measure = "ndcg@10"
     allow_reversed: bool = True
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if train.n_features == 0:
             raise InputError("there is no feature to choose from")
         by_query = None if weights is None else query_weights(weights, train)
-        self.feature_values_: Values = feature_values(train, self._measure, by_query)
+        self.feature_values_: Values = feature_values(train, self.parsed_measure, by_query)
         choices = self.feature_values_[:, : 1 + self.allow_reversed]
         self.feature_, is_reversed = divmod(int(choices.argmax()), choices.shape[1])
         self.direction_ = -1 if is_reversed else 1
         self.lowest_ = float(lowest(as_scores(train.X[:, self.feature_], self.direction_))[0])
 
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         scores = as_scores(X[:, self.feature_], self.direction_)
         return np.where(np.isnan(scores), self.lowest_, scores)
 
     @property
     def feature_name_(self) -> str:
         """The name of the chosen feature."""
-        self._check_fitted()
+        self.check_fitted()
         name: str = self.feature_names_[self.feature_]
         return name
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts = {"feature": self.feature_, "direction": self.direction_, "lowest": self.lowest_}
         return facts, {"feature_values": self.feature_values_}
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.feature_, self.direction_ = int(facts["feature"]), int(facts["direction"])
         self.lowest_ = float(facts["lowest"])
         self.feature_values_ = arrays["feature_values"]

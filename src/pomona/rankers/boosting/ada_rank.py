@@ -94,14 +94,14 @@ class AdaRank(LinearRanker):
     early_stopping: int | None = 50
     verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if not self.n_rounds >= 1:
             raise InputError(f"n_rounds must be at least 1, found {self.n_rounds!r}")
-        measure = with_fair_ties(self._measure)
+        measure = with_fair_ties(self.parsed_measure)
         by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
-        extremes = best_and_worst(train, self._measure)
-        _check_range(extremes, self._measure)
-        counting = queries_that_count(extremes, self._measure, by_query)
+        extremes = best_and_worst(train, self.parsed_measure)
+        _check_range(extremes, self.parsed_measure)
+        counting = queries_that_count(extremes, self.parsed_measure, by_query)
         values = self._values_of_features(train)[:, counting]
         weight = by_query[counting]
         left_out = np.tile(
@@ -130,7 +130,7 @@ class AdaRank(LinearRanker):
                 distribution = query_distribution(before, weight)
                 now = {"train": height}
                 if valid is not None:
-                    now["valid"] = mean_of(valid, weighted_sums(valid.X, coef), self._measure)
+                    now["valid"] = mean_of(valid, weighted_sums(valid.X, coef), self.parsed_measure)
                 may_rise = rounds.go_on(**now)
                 if rounds.best == rounds.count:
                     self.coef_ = coef
@@ -146,17 +146,17 @@ class AdaRank(LinearRanker):
     def _values_of_features(self, train: Dataset) -> Values:
         """(n_features, n_queries) E of every feature; with reversed ones, as many rows again below."""
         values = np.empty((1 + self.allow_reversed, train.n_features, train.n_queries))
-        pieces = query_values(train, self._measure, allow_reversed=self.allow_reversed)
+        pieces = query_values(train, self.parsed_measure, allow_reversed=self.allow_reversed)
         for features, side, judged in pieces:
             values[side, features] = judged
         return values.reshape(-1, train.n_queries)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
         return {**facts, "best_round": self.best_round_, "evals": self.evals_}, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
         self.best_round_, self.interrupted_ = int(facts["best_round"]), False
 

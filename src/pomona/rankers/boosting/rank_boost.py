@@ -149,14 +149,14 @@ class RankBoost(Ranker):
     early_stopping: int | None = None
     verbose: bool = False
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         for name, given in (("n_rounds", self.n_rounds), ("n_thresholds", self.n_thresholds)):
             if given is not None and given < 1:
                 raise InputError(f"{name} must be at least 1, found {given!r}")
         pairs = _Pairs(train, weights, self.balance_queries)
         coded = _CodedFeatures(train.X, self.n_thresholds)
         held_out = None if valid is None else np.zeros(valid.n_docs)
-        referees = [] if valid is None else [Referee(part, self._measure) for part in (train, valid)]
+        referees = [] if valid is None else [Referee(part, self.parsed_measure) for part in (train, valid)]
         stumps: list[tuple[int, float, float, bool]] = []
         self.losses_: list[float] = []
         rounds = Rounds("RankBoost", self.n_rounds, early_stopping=self.early_stopping, verbose=self.verbose)
@@ -185,14 +185,14 @@ class RankBoost(Ranker):
         self.model_ = StumpSum.of(stumps[: rounds.best], train.feature_names)
         self.evals_, self.best_round_, self.interrupted_ = rounds.evals, rounds.best, rounds.interrupted
 
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         return self.model_.score(X)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts = {"best_round": self.best_round_, "evals": self.evals_, "losses": self.losses_}
         return facts, self.model_.arrays()
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.model_ = StumpSum.of_arrays(arrays, self.feature_names_)
         self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
         self.losses_ = [float(loss) for loss in facts["losses"]]

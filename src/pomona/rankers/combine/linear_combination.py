@@ -68,7 +68,7 @@ class LinearCombination(Ranker):
     measure: str | Measure = "ndcg@10"
     seed: int = 0
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.normalize not in _SCALERS:
             raise UnknownNameError("normalization", self.normalize, _SCALERS)
         members = self._members()
@@ -104,7 +104,7 @@ class LinearCombination(Ranker):
             if ranker.is_bound:
                 raise InputError(f"{name} reads the labels of the documents it scores: it cannot be combined")
             if self.prefit:
-                ranker._check_fitted()
+                ranker.check_fitted()
         return members
 
     def _combiner(self, names: list[str]) -> LinearRanker | Values:
@@ -155,10 +155,10 @@ class LinearCombination(Ranker):
         return scaled
 
     @property
-    def _needs_queries(self) -> bool:
+    def scores_whole_queries(self) -> bool:
         return True
 
-    def _predict_queries(self, data: Dataset) -> Scores:
+    def predict_queries(self, data: Dataset) -> Scores:
         scaled = self._scaled(_outputs(self.models_, data), data)
         scores: Scores = np.zeros(data.n_docs)
         for weight, column in zip(self.weights_, scaled.T, strict=True):
@@ -167,7 +167,7 @@ class LinearCombination(Ranker):
 
     def coefficients(self) -> dict[str, float]:
         """The weight of every ranker."""
-        self._check_fitted()
+        self.check_fitted()
         return {name: float(weight) for (name, _), weight in zip(self.models_, self.weights_, strict=True)}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -193,21 +193,21 @@ class LinearCombination(Ranker):
             cloned.rankers = self.rankers
         return cloned
 
-    def _written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         # Rankers that were given as such are written with what they learnt, not as a parameter.
         plain = copy.copy(self)
         plain.rankers = self.rankers if isinstance(self.rankers, str) else ""
-        return super(LinearCombination, plain)._written()
+        return super(LinearCombination, plain).written()
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         members, arrays = [], {"weights": self.weights_}
         for k, (name, ranker) in enumerate(self.models_):
-            written, learnt = ranker._written()
+            written, learnt = ranker.written()
             members.append({"name": name, "ranker": ranker.name, **written})
             arrays |= {f"{k}.{key}": array for key, array in learnt.items()}
         return {"members": members}, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.weights_ = arrays["weights"]
         self.models_ = []
         for k, member in enumerate(facts["members"]):

@@ -91,11 +91,11 @@ class ForestRanker(Ranker):
         return space
 
     @abstractmethod
-    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
+    def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         """The loss to be boosted."""
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        self._boost(train, valid, self._objective(train, weights), self._rounds())
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        self._boost(train, valid, self.make_objective(train, weights), self._rounds())
 
     def _boost(
         self,
@@ -118,15 +118,15 @@ class ForestRanker(Ranker):
                 valid,
                 objective,
                 grower,
-                self._measure,
+                self.parsed_measure,
                 rounds,
                 start=start,
-                score_of=self._score_of,
+                score_of=self.combine_outputs,
                 on_round=on_round,
             )
         self._keep(boosted)
 
-    def _score_of(self, outputs: Values) -> Scores:
+    def combine_outputs(self, outputs: Values) -> Scores:
         """One score a document from the outputs of the forests."""
         single: Scores = outputs[0]
         return single
@@ -185,11 +185,11 @@ class ForestRanker(Ranker):
     @property
     def model_(self) -> Forest:
         """The forest (the first, of a ranker with several)."""
-        self._check_fitted()
+        self.check_fitted()
         return self.models_[0]
 
-    def _predict(self, X: Features) -> Scores:
-        return self._score_of(np.stack([forest.score(X) for forest in self.models_]))
+    def predict_rows(self, X: Features) -> Scores:
+        return self.combine_outputs(np.stack([forest.score(X) for forest in self.models_]))
 
     def export(self, path: str | Path, format: str = "lightgbm") -> None:
         """Write the trees for another engine: `lightgbm`, `xgboost`, `c` … (`pomona list formats`)."""
@@ -210,7 +210,7 @@ class ForestRanker(Ranker):
 
     def importance(self, kind: str = "gain") -> NDArray[np.float64]:
         """How much each feature serves the trees: its summed split `gain`, or how often it is `split` on."""
-        self._check_fitted()
+        self.check_fitted()
         total = np.zeros(self.n_features_in_)
         for forest in self.models_:
             total += forest.importance(kind)
@@ -224,7 +224,7 @@ class ForestRanker(Ranker):
             gains /= gains.sum()
         return gains
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         bases = [forest.base for forest in self.models_]
         facts = {"best_iteration": self.best_iteration_, "evals": self.evals_, "bases": bases}
         arrays = {
@@ -234,7 +234,7 @@ class ForestRanker(Ranker):
         }
         return facts, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.models_ = [
             Forest.of_arrays(_with_prefix(arrays, f"{k}."), self.n_features_in_, float(base))
             for k, base in enumerate(facts["bases"])

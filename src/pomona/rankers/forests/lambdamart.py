@@ -47,9 +47,9 @@ class LambdaMART(ForestRanker):
     truncation: int | None = 30
     normalize: bool = True
 
-    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
+    def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         return LambdaObjective(
-            deepened(self._measure, self.truncation),
+            deepened(self.parsed_measure, self.truncation),
             train.y,
             train.query_ptr,
             sigma=self.sigma,

@@ -45,7 +45,9 @@ class McRank(ForestRanker):
     kind: str = "ordinal"
     worth: str = "label"
 
-    def _objective(self, train: Dataset, weights: Values | None) -> MultinomialObjective | OrdinalObjective:
+    def make_objective(
+        self, train: Dataset, weights: Values | None
+    ) -> MultinomialObjective | OrdinalObjective:
         if self.kind not in _EXPECTED:
             raise UnknownNameError("kind", self.kind, _EXPECTED)
         if self.worth not in ("label", "gain"):
@@ -54,8 +56,8 @@ class McRank(ForestRanker):
             train.y, weights=weights
         )
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        objective = self._objective(train, weights)
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        objective = self.make_objective(train, weights)
         if (
             self.warm_start
             and hasattr(self, "models_")
@@ -65,14 +67,14 @@ class McRank(ForestRanker):
         self.levels_: Values = objective.levels
         self._boost(train, valid, objective, self._rounds())
 
-    def _score_of(self, outputs: Values) -> Scores:
+    def combine_outputs(self, outputs: Values) -> Scores:
         worth = self.levels_ if self.worth == "label" else gains_of(self.levels_, "exp2")
         return _EXPECTED[self.kind](outputs, worth)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
         return facts, {**arrays, "levels": self.levels_}
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         self.levels_ = np.array(arrays["levels"], np.float64)

@@ -64,18 +64,20 @@ class RandomForest(ForestRanker):
     feature_fraction: float = 0.3
     early_stopping: int | None = None
 
-    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
+    def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         if self.objective == "regression":
             return RegressionObjective(train.y, weights=weights)
         if self.objective == "lambda":
             by_query = None if weights is None else query_weights(weights, train)
-            return LambdaObjective(self._measure, train.y, train.query_ptr, weights=by_query, seed=self.seed)
+            return LambdaObjective(
+                self.parsed_measure, train.y, train.query_ptr, weights=by_query, seed=self.seed
+            )
         raise UnknownNameError("objective", self.objective, ("regression", "lambda"))
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.warm_start:
             raise InputError("a random forest cannot go on from an earlier one: leave warm_start out")
-        rounds, objective, grower = self._rounds(), self._objective(train, weights), self._grower(train)
+        rounds, objective, grower = self._rounds(), self.make_objective(train, weights), self._grower(train)
         base = objective.start()
         rng = np.random.default_rng(self.seed)
         sizes = np.diff(train.query_ptr)
@@ -113,13 +115,13 @@ class RandomForest(ForestRanker):
             return float("nan")
         rows = np.repeat(left_out, np.diff(train.query_ptr))
         means = sums[rows] / np.repeat(counts[left_out], np.diff(train.query_ptr)[left_out])
-        value: float = evaluate(train.take(left_out), means, self._measure)[str(self._measure)]
+        value: float = evaluate(train.take(left_out), means, self.parsed_measure)[str(self.parsed_measure)]
         return value
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
         return {**facts, "oob_score": self.oob_score_}, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         self.oob_score_ = float(facts["oob_score"])

@@ -69,17 +69,17 @@ class CoordinateAscent(LinearRanker):
     seed: int = 0
     verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         for name in ("n_restarts", "max_iterations"):
             if not getattr(self, name) >= 1:
                 raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
         random = np.random.default_rng(self.seed)
-        measure = replace(self._measure, ties="stable")
+        measure = replace(self.parsed_measure, ties="stable")
         order = shuffled(train.query_ptr, random)
         train = Dataset.from_parts(train.X[order], train.y[order], train.query_ptr, train.qids)
         by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
         by_query /= by_query.sum()
-        queries_that_count(best_and_worst(train, self._measure), self._measure, by_query)
+        queries_that_count(best_and_worst(train, self.parsed_measure), self.parsed_measure, by_query)
         ascent = _Ascent(train, line_search(measure, train.y, train.query_ptr, by_query))
         self.coef_ = np.zeros(train.n_features)
         self.interrupted_, self.evals_, self.best_round_ = False, {}, 0
@@ -95,7 +95,7 @@ class CoordinateAscent(LinearRanker):
                     ascent.climb(coef, before, random)
                     now = {"train": _weighted(train, ascent.scores(coef), measure, by_query)}
                     if valid is not None:
-                        now["valid"] = mean_of(valid, weighted_sums(valid.X, coef), self._measure)
+                        now["valid"] = mean_of(valid, weighted_sums(valid.X, coef), self.parsed_measure)
                     rounds.go_on(**now)
                     if rounds.best == rounds.count:
                         self.coef_ = coef.copy()
@@ -104,12 +104,12 @@ class CoordinateAscent(LinearRanker):
                     before = now["train"]
         self.evals_, self.best_round_, self.interrupted_ = rounds.evals, rounds.best, rounds.interrupted
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
         return {**facts, "evals": self.evals_, "best_round": self.best_round_}, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
         self.best_round_, self.interrupted_ = int(facts["best_round"]), False
 

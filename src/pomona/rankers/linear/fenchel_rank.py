@@ -154,7 +154,7 @@ class FenchelRank(LinearRanker):
     tolerance: float = 1e-4
     max_iterations: int = 1000
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         for name in ("l1", "tolerance", "max_iterations"):
             value = getattr(self, name)
             if value is not None and not 0 < value < np.inf:
@@ -162,7 +162,7 @@ class FenchelRank(LinearRanker):
         by_query = None if weights is None else query_weights(weights, train)
         hinge = SquaredPairHinge(train.y, train.query_ptr, by_query)
         radii = RADII if valid is not None else (4.0,)
-        best = BestWeights(self._measure, train, valid)
+        best = BestWeights(self.parsed_measure, train, valid)
         coef = np.zeros(train.n_features)
         with best.until_interrupted():
             for radius in radii if self.l1 is None else (self.l1,):

@@ -202,7 +202,7 @@ class FSMRank(LinearRanker):
     tolerance: float = 1e-4
     max_iterations: int = 1000
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self._check()
         by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
         hinge = SquaredPairHinge(train.y, train.query_ptr, by_query)
@@ -215,7 +215,7 @@ class FSMRank(LinearRanker):
             self._importance(part, by_query),
         )
         choices = LAMBDAS if valid is not None else (0.01,)
-        best = BestWeights(self._measure, train, valid)
+        best = BestWeights(self.parsed_measure, train, valid)
         coef = np.zeros(train.n_features)
         with best.until_interrupted():
             for lambda2 in choices if self.lambda2 is None else (self.lambda2,):
@@ -256,5 +256,5 @@ class FSMRank(LinearRanker):
     def _worth(self, data: Dataset, feature: int, by_query: Values) -> float:
         """What ranking by the feature has over ranking by its negative; ties count as their mean."""
         values = data.X[:, feature].astype(np.float64)
-        up, down = judged_rankings(data, np.stack((values, -values)), with_fair_ties(self._measure))
+        up, down = judged_rankings(data, np.stack((values, -values)), with_fair_ties(self.parsed_measure))
         return float(np.average(up - down, weights=by_query))

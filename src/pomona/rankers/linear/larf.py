@@ -121,7 +121,7 @@ class LARF(LinearRanker):
     tolerance: float = 1e-4
     seed: int = 0
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         for name in ("n_listed", "n_epochs"):
             if not getattr(self, name) >= 1:
                 raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
@@ -138,7 +138,7 @@ class LARF(LinearRanker):
         weight, teaching = counted / counted.max(), np.flatnonzero(counted)
         epochs: list[Values] = []
         share, coef = probability.copy(), np.zeros(train.n_features)
-        best = BestWeights(self._measure, train, valid)
+        best = BestWeights(self.parsed_measure, train, valid)
         if n_sources == 0:
             best.offer(coef)
         with best.until_interrupted():

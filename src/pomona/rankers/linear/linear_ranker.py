@@ -42,15 +42,15 @@ class LinearRanker(Ranker):
     intercept_ = 0.0
 
     @abstractmethod
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """Learn `coef_` (and `intercept_`) from data that are normalized and have no undefined value."""
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        self._learn(self._prepared(train), None if valid is None else self._prepared(valid), weights)
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        self.learn_weights(self.prepared(train), None if valid is None else self.prepared(valid), weights)
         if not np.isfinite(self.coef_).all():
             raise InputError(f"{type(self).__name__} did not converge to finite weights: normalize the data")
 
-    def _prepared(self, data: Dataset) -> Dataset:
+    def prepared(self, data: Dataset) -> Dataset:
         """The data as the weights see them."""
         if self.normalize is not None:
             data = normalize(data, self.normalize)
@@ -59,25 +59,25 @@ class LinearRanker(Ranker):
         return data.replace(X=np.nan_to_num(data.X)) if np.isnan(data.X).any() else data
 
     @property
-    def _needs_queries(self) -> bool:
+    def scores_whole_queries(self) -> bool:
         return self.normalize is not None
 
-    def _predict_queries(self, data: Dataset) -> Scores:
-        return self._predict(self._prepared(data).X)
+    def predict_queries(self, data: Dataset) -> Scores:
+        return self.predict_rows(self.prepared(data).X)
 
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         return weighted_sums(X, self.coef_) + self.intercept_
 
     def coefficients(self) -> dict[str, float]:
         """The weight of every feature that has one, largest first."""
-        self._check_fitted()
+        self.check_fitted()
         order = np.argsort(-np.abs(self.coef_), kind="stable")
         return {self.feature_names_[j]: float(self.coef_[j]) for j in order if self.coef_[j] != 0}
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {}, {"coef": self.coef_, "intercept": np.array([self.intercept_])}
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.coef_: Values = arrays["coef"]
         self.intercept_ = float(arrays["intercept"][0])
         if self.coef_.shape != (self.n_features_in_,):

@@ -56,7 +56,7 @@ class LinearRegression(LinearRanker):
     target: str = "label"
     l2: float = 1e-10
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.target not in ("label", "gain"):
             raise UnknownNameError("target", self.target, ("label", "gain"))
         if not self.l2 >= 0:

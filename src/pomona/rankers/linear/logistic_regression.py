@@ -83,7 +83,7 @@ class LogisticRegression(LinearRanker):
     max_iterations: int = 100
     tolerance: float = 1e-12
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.kind not in KINDS:
             raise UnknownNameError("kind", self.kind, KINDS)
         if self.worth not in ("label", "gain"):
@@ -157,22 +157,22 @@ class LogisticRegression(LinearRanker):
             return np.diff(self._worths) / 4.0
         return np.asarray((self._worths - self._worths.mean()) / len(self._worths))
 
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         if self.kind == "binary":
-            return super()._predict(X)
+            return super().predict_rows(X)
         pairs = zip(self.output_coef_, self.output_intercept_, strict=True)
         outputs = np.stack([weighted_sums(X, coef) + intercept for coef, intercept in pairs])
         if self.kind == "ordinal":
             return ordinal.expected_worth(-outputs, self._worths)  # which wants P(label ≤ k)
         return multinomial.expected_worth(outputs, self._worths)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
         models = {"output_coef": self.output_coef_, "output_intercept": self.output_intercept_}
         return facts, {**arrays, **models, "levels": self.levels_}
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         self.output_coef_ = arrays["output_coef"]
         self.output_intercept_ = arrays["output_intercept"]
         self.levels_ = arrays["levels"]

@@ -110,7 +110,7 @@ class LRUF(LinearRanker):
     l2: float | None = None
     seed: int = 0
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         for name in ("n_shown", "n_rounds"):
             if not getattr(self, name) >= 1:
                 raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
@@ -137,7 +137,7 @@ class LRUF(LinearRanker):
             smallest=4,
         )
         evidence = np.log(np.maximum(self.probability_, LEAST_PROBABILITY))
-        best = BestWeights(self._measure, train, valid)
+        best = BestWeights(self.parsed_measure, train, valid)
         penalties = PENALTIES if valid is not None else (0.01,)
         with best.until_interrupted():
             for l2 in penalties if self.l2 is None else (self.l2,):

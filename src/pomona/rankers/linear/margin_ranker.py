@@ -65,15 +65,15 @@ class MarginRanker(LinearRanker):
     tolerance: float = 1e-4
 
     @abstractmethod
-    def _problem(self, train: Dataset, weights: Values | None) -> Problem:
+    def make_problem(self, train: Dataset, weights: Values | None) -> Problem:
         """What is to be minimized on these queries; `weights` has one a document."""
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if not self.max_iterations >= 1:
             raise InputError(f"max_iterations must be at least 1, found {self.max_iterations!r}")
         if not self.tolerance > 0:
             raise InputError(f"tolerance must be above 0, found {self.tolerance!r}")
-        problem = self._problem(train, weights)
+        problem = self.make_problem(train, weights)
         self.evals_: dict[str, list[float]] = {}
         self.interrupted_ = False
         best, converged = -np.inf, False
@@ -120,15 +120,16 @@ class MarginRanker(LinearRanker):
             return {}
         parts = {"train": train, "valid": valid}
         return {
-            part: mean_of(data, weighted_sums(data.X, coef), self._measure) for part, data in parts.items()
+            part: mean_of(data, weighted_sums(data.X, coef), self.parsed_measure)
+            for part, data in parts.items()
         }
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
         return {**facts, "C": self.C_, "evals": self.evals_}, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         self.C_ = float(facts["C"])
         self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
         self.interrupted_ = False

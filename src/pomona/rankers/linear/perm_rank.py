@@ -213,11 +213,13 @@ class PermuRank(MarginRanker):
     n_random: int = 3
     seed: int = 0
 
-    def _problem(self, train: Dataset, weights: Values | None) -> _Rounds:
+    def make_problem(self, train: Dataset, weights: Values | None) -> _Rounds:
         for name, least in (("n_rounds", 1), ("n_random", 0)):
             if not getattr(self, name) >= least:
                 raise InputError(f"{name} must be at least {least}, found {getattr(self, name)!r}")
-        sets = WorkingSets(train, self._measure, n_random=self.n_random, seed=self.seed, weights=weights)
+        sets = WorkingSets(
+            train, self.parsed_measure, n_random=self.n_random, seed=self.seed, weights=weights
+        )
         svm = CuttingPlanes(
             sets.tangent,
             train.n_features,

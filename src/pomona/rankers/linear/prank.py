@@ -100,7 +100,7 @@ class PRank(LinearRanker):
     averaged: bool = True
     seed: int = 0
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if not self.n_epochs >= 1:
             raise InputError(f"n_epochs must be at least 1, found {self.n_epochs!r}")
         weights = np.ones(train.n_docs) if weights is None else weights
@@ -120,7 +120,9 @@ class PRank(LinearRanker):
             share = 1.0 / step if self.averaged else 0.0
             now, now_thresholds = coef - share * late_coef, thresholds - share * late_thresholds
             value = (
-                float(epoch) if valid is None else mean_of(valid, weighted_sums(valid.X, now), self._measure)
+                float(epoch)
+                if valid is None
+                else mean_of(valid, weighted_sums(valid.X, now), self.parsed_measure)
             )
             if value > best:
                 best, self.best_epoch_ = value, epoch
@@ -135,13 +137,13 @@ class PRank(LinearRanker):
         squares = float(np.einsum("ij,ij->", X, X, dtype=np.float64))
         return self.radius**2 * len(X) / squares if squares else 1.0
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
         arrays |= {"thresholds": self.thresholds_, "levels": self.levels_}
         return {**facts, "best_epoch": self.best_epoch_}, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         self.thresholds_ = arrays["thresholds"]
         self.levels_ = arrays["levels"]
         self.best_epoch_ = int(facts["best_epoch"])

@@ -152,7 +152,7 @@ class RankCosine(LinearRanker):
     center: bool = True
     tolerance: float = 1e-7
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if train.n_features == 0:
             raise InputError("there is no feature to learn from")
         if not self.n_rounds >= 1:
@@ -176,7 +176,7 @@ class RankCosine(LinearRanker):
             value = float(number)
             if valid is not None and held_out is not None:
                 held_out += step * valid.X[:, chosen]
-                value = mean_of(valid, held_out, self._measure)
+                value = mean_of(valid, held_out, self.parsed_measure)
             if value > best:
                 best, self.coef_, self.best_round_ = value, coef, number
 
@@ -197,12 +197,12 @@ class RankCosine(LinearRanker):
         rows = np.repeat(useful, np.diff(train.query_ptr))
         return _Lists.of(train.take(useful), target[rows], by_query[useful], self.center)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
         return {**facts, "losses": self.losses_, "best_round": self.best_round_}, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         self.losses_ = [float(loss) for loss in facts["losses"]]
         self.best_round_ = int(facts["best_round"])
 

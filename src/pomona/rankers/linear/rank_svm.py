@@ -205,7 +205,7 @@ class RankSVM(MarginRanker):
     max_iterations: int = 100
     tolerance: float = 1e-3
 
-    def _problem(self, train: Dataset, weights: Values | None) -> _Newton:
+    def make_problem(self, train: Dataset, weights: Values | None) -> _Newton:
         loss = PairLoss(train, weights)
         if loss.n_pairs == 0:
             raise InputError("there is nothing to learn: no query has two documents of different label")

@@ -231,7 +231,7 @@ class SmoothRank(LinearRanker):
     max_iterations: int = 50
     tolerance: float = 1e-5
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.l2 is not None and not 0 <= self.l2 < np.inf:
             raise InputError(f"l2 must not be below 0, found {self.l2!r}")
         for name in ("tolerance", "max_iterations"):
@@ -242,11 +242,11 @@ class SmoothRank(LinearRanker):
                 f"expected 0 < sigma_min ≤ sigma_max, found {self.sigma_min!r} and {self.sigma_max!r}"
             )
         by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
-        smoothed = SmoothedMeasure(self._measure, train.y, train.query_ptr, by_query)
+        smoothed = SmoothedMeasure(self.parsed_measure, train.y, train.query_ptr, by_query)
         start = _spread_by_one(
             least_squares(train.X, smoothed.value, train.query_ptr, by_query), train, by_query
         )
-        best = BestWeights(self._measure, train, valid)
+        best = BestWeights(self.parsed_measure, train, valid)
         penalties = PENALTIES if valid is not None else (1e-4,)
         # L-BFGS works on vectors of a few dozen numbers: threads inside it only take the kernels' cores.
         with best.until_interrupted(), threadpool_limits(1, "blas"):

@@ -154,7 +154,7 @@ class SVMMap(MarginRanker):
     max_iterations: int = 2000
     relevant: float = 1.0
 
-    def _problem(self, train: Dataset, weights: Values | None) -> CuttingPlanes:
+    def make_problem(self, train: Dataset, weights: Values | None) -> CuttingPlanes:
         return CuttingPlanes(
             APLoss(train, self.relevant, weights).tangent,
             train.n_features,

@@ -52,7 +52,7 @@ class LambdaRank(NeuralRanker):
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """Lambda gradients of the measure."""
         return LambdaObjective(
-            deepened(self._measure, self.truncation),
+            deepened(self.parsed_measure, self.truncation),
             labels,
             query_ptr,
             sigma=self.sigma,
@@ -68,7 +68,7 @@ class LambdaRank(NeuralRanker):
 
         codes, levels = encode(labels)
         lists = RankedLists.of_codes(codes, query_ptr, levels)
-        form = ClosedForm.of(deepened(self._measure, self.truncation), lists)
+        form = ClosedForm.of(deepened(self.parsed_measure, self.truncation), lists)
         if form is None:
             return None
         return LambdaLoss(

@@ -112,7 +112,7 @@ class NeuralRanker(Ranker):
     def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
         """The same on a GPU, all queries of weight 1; None if only the objective will do."""
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         hidden = (self.hidden,) if isinstance(self.hidden, int) else tuple(self.hidden)
         architecture = Architecture(
             train.n_features, hidden if hidden != (0,) else (), self.activation, self.layer_norm
@@ -128,8 +128,10 @@ class NeuralRanker(Ranker):
             valid,
             np.ones(train.n_queries) if weights is None else query_weights(weights, train),
             self,
-            measure=self._measure,
-            valid_measure=self._measure if self.valid_measure is None else parse_measure(self.valid_measure),
+            measure=self.parsed_measure,
+            valid_measure=self.parsed_measure
+            if self.valid_measure is None
+            else parse_measure(self.valid_measure),
             batch_size=self.batch_size,
             log_features=self.log_features,
             device=device_named(self.device),
@@ -197,10 +199,10 @@ class NeuralRanker(Ranker):
 
             yield on_epoch
 
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         return self.model_.score(X)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         network = self.model_
         facts = {
             "network": dataclasses.asdict(network.architecture),
@@ -216,7 +218,7 @@ class NeuralRanker(Ranker):
         }
         return facts, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         shape = facts["network"]
         architecture = Architecture(**{**shape, "hidden": tuple(shape["hidden"])})
         scaling = Scaling(arrays["mean"], arrays["inverse"], bool(facts["log_features"]))

@@ -5,12 +5,12 @@ import torch
 import pomona as pm
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.rankers.neural.training import trainer
 from pomona.rankers.neural.lambda_rank import LambdaRank
 from pomona.rankers.neural.list_mle import ListMLE
 from pomona.rankers.neural.list_net import ListNet
 from pomona.rankers.neural.rank_net import RankNet
 from pomona.rankers.neural.soft_rank import SoftRank
+from pomona.rankers.neural.training import trainer
 from pomona.rankers.neural.training.padding import Padding
 from pomona.rankers.neural.training.trainer import device_named
 from pomona.rankers.neural.training.training_batch import Lesson
