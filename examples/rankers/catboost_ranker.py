@@ -75,10 +75,9 @@ class CatBoostRanker(Ranker):
             path = Path(folder, "model.cbm")
             self.model_.save_model(str(path))  # as JSON it would not come back bit by bit
             content = path.read_bytes()
-        return {"best_iteration": self.best_iteration_}, {"model": np.frombuffer(content, np.uint8)}
+        return {}, {"model": np.frombuffer(content, np.uint8)}
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.best_iteration_ = int(facts["best_iteration"])
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model.cbm")
             path.write_bytes(arrays["model"].tobytes())

@@ -82,8 +82,7 @@ class LightGBMRanker(Ranker):
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         text = self.booster_.model_to_string().encode()
-        return {"best_iteration": self.best_iteration_}, {"model": np.frombuffer(text, np.uint8)}
+        return {}, {"model": np.frombuffer(text, np.uint8)}
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.best_iteration_ = int(facts["best_iteration"])
         self.booster_ = lightgbm.Booster(model_str=arrays["model"].tobytes().decode())

@@ -85,8 +85,7 @@ class XGBoostRanker(Ranker):
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         text = bytes(self.booster_.save_raw("json"))
-        return {"best_iteration": self.best_iteration_}, {"model": np.frombuffer(text, np.uint8)}
+        return {}, {"model": np.frombuffer(text, np.uint8)}
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.best_iteration_ = int(facts["best_iteration"])
         self.booster_ = xgboost.Booster(model_file=bytearray(arrays["model"].tobytes()))

@@ -7,8 +7,9 @@ arrays and frames. The query ids are *requested* as scikit-learn metadata: with 
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -26,19 +27,32 @@ from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.model_file import read_model, write_model
+from pomona.rankers.training_log import TrainingLog
 
 Validation = Dataset | tuple[Any, Any, Any]
 SearchRange = tuple[float, float, str] | list[Any]
 SCALES = ("linear", "log", "int", "log int")
 """How a range is searched."""
+_TRAINING = ("evals_", "best_iteration_", "interrupted_")
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
     """Learns from labelled documents to give scores that rank.
 
     A subclass declares its parameters as dataclass fields, says what it is (`name`, `family`, `paper`), and
-    writes the hooks: `learn`, `predict_rows` (or `predict_queries` with `scores_whole_queries`, where the
-    documents of a query look at each other), and `get_state` and `set_state`, by which its model is kept.
+    writes the hooks `learn` and `predict_rows` (or `predict_queries` and `scores_whole_queries`, where the
+    score of a document depends on the others of its query). What `learn` leaves and a model file keeps is
+    named in `learnt_attributes`; where that is no array, number, text or list, `get_state` and `set_state`
+    turn it into some and back. A ranker that learns step by step records its steps in `start_training(…)`.
+
+    Attributes
+    ----------
+    evals_ : of a ranker that learns step by step: the recorded values of each part after every iteration.
+        With validation data these are the measure of the training queries, `train`, and of the validation
+        queries, `valid`; some rankers record more, such as their `loss`.
+    best_iteration_ : the iteration that was kept: the best on the validation data, without any the last
+        (unless the ranker says otherwise).
+    interrupted_ : whether Ctrl-C ended the training.
     """
 
     name: ClassVar[str]
@@ -50,8 +64,16 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     search_space: ClassVar[Mapping[str, SearchRange]] = {}
     """Parameters worth searching: (least, most, `linear`, `log`, `int` or `log int`), or a list."""
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = ()
+    """What `learn` leaves and a model file keeps, by name."""
+
     measure: str | Measure
     """What `score` reports, and what the ranker is selected by."""
+
+    evals_: dict[str, list[float]]
+    best_iteration_: int
+    interrupted_: bool
+    _log: TrainingLog | None
 
     # The names that scikit-learn's metadata routing reads: these methods want the query ids.
     __metadata_request__fit: ClassVar = {"qid": True}
@@ -80,13 +102,31 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Whether a document's score depends on the other documents of its query."""
         return False
 
-    @abstractmethod
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What was learnt, as (numbers and texts, arrays)."""
+        """What was learnt, as (what JSON holds, arrays)."""
+        values = {name: getattr(self, name) for name in self.learnt_attributes}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return {name: _plain(name, values[name]) for name in values.keys() - arrays.keys()}, arrays
 
-    @abstractmethod
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """The inverse of `get_state`."""
+        """The inverse of `get_state`; a ValueError tells what does not fit."""
+        for name in self.learnt_attributes:
+            setattr(self, name, arrays[name] if name in arrays else facts[name])
+
+    def start_training(
+        self, total: int, *, unit: str = "iteration", done: int = 0, deciding: Sequence[str] = ("valid",)
+    ) -> TrainingLog:
+        """The log of a training of at most `total` iterations (see `TrainingLog`), which `fit` keeps."""
+        self._log = log = TrainingLog(
+            type(self).__name__,
+            total,
+            unit=unit,
+            done=done,
+            deciding=deciding,
+            early_stopping=getattr(self, "early_stopping", None),
+            verbose=getattr(self, "verbose", False),
+        )
+        return log
 
     def fit(
         self,
@@ -112,7 +152,14 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             )
         self.n_features_in_ = train.n_features
         self.feature_names_ = train.feature_names
+        self._log = None
         self.learn(train, held_out, weights)
+        log: TrainingLog | None = self.__dict__.pop("_log")
+        if log is not None:
+            self.evals_, self.best_iteration_ = log.evals, log.best_iteration
+            self.interrupted_ = log.interrupted
+            if log.interrupted:
+                warnings.warn(f"interrupted: keeping {log.kept}", stacklevel=2)
         return self
 
     def predict(self, X: Any, qid: Any = None) -> Scores:
@@ -166,11 +213,12 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         write_model(Path(path), self.name, *self.written())
 
     def written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Parameters and what was learnt, as (what JSON holds, arrays)."""
+        """Parameters, what was learnt and how, as (what JSON holds, arrays)."""
         facts, arrays = self.get_state()
         parameters = {name: _plain(name, value) for name, value in self.get_params(deep=False).items()}
         learnt = {"n_features": self.n_features_in_, "feature_names": list(self.feature_names_), **facts}
-        return {"parameters": parameters, "learnt": learnt}, arrays
+        training = {name: _plain(name, getattr(self, name)) for name in _TRAINING if hasattr(self, name)}
+        return {"parameters": parameters, "learnt": learnt, "training": training}, arrays
 
 
 def load_model(path: str | Path, ranker: type[Ranker] | None = None) -> Ranker:
@@ -205,6 +253,8 @@ def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str
     ranker.n_features_in_ = int(learnt["n_features"])
     ranker.feature_names_ = tuple(learnt["feature_names"])
     ranker.set_state(learnt, arrays)
+    for name in written["training"].keys() & set(_TRAINING):
+        setattr(ranker, name, written["training"][name])
     return ranker
 
 
@@ -220,8 +270,10 @@ def as_dataset(X: Any, y: Any = None, qid: Any = None) -> Dataset:
     return Dataset(X, y, qid)
 
 
-def query_weights(weights: Values, data: Dataset) -> Values:
-    """The mean weight of each query's documents."""
+def query_weights(weights: Values | None, data: Dataset) -> Values:
+    """The mean weight of each query's documents; 1 where they have none."""
+    if weights is None:
+        return np.ones(data.n_queries)
     sums: Values = np.add.reduceat(weights, data.query_ptr[:-1])
     return sums / np.diff(data.query_ptr)
 

@@ -83,7 +83,7 @@ def test_other_parameters_are_checked(data):
 
 
 def test_ctrl_c_keeps_the_best_so_far(data):
-    with pytest.warns(UserWarning, match="interrupted: keeping the best weights so far"):
+    with pytest.warns(UserWarning, match="interrupted: keeping value 1 of 3"):
         ranker = Watching(interrupt_at=4).fit(data, valid=data)
     assert ranker.interrupted_
     assert ranker.C_ == 0.1  # the smallest of equals
@@ -109,6 +109,7 @@ def test_ctrl_c_within_the_first_c_keeps_its_weights(data):
         ranker = Interrupted(C=1000.0).fit(data)
     assert ranker.coef_.tolist() == [1, 0]
     assert ranker.C_ == 1000
+    assert ranker.evals_ == {"C": [1000]}
 
 
 def test_no_larger_c_is_tried_after_one_that_fails(data):

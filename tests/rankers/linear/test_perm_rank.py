@@ -113,6 +113,7 @@ def test_seeds_differ(train):
     assert (first != second).any()
 
 
+@pytest.mark.filterwarnings("ignore:no feature was given a weight")
 def test_features_that_tell_nothing():
     data = pm.Dataset(np.full((4, 2), 3.0), [0, 1, 2, 0], [1, 1, 1, 1])
     for normalize in ("minmax", None):

@@ -93,9 +93,9 @@ def test_a_validation_set_chooses_the_pass(train):
     valid = pm.simulate(30, docs_per_query=15, n_features=6, seed=2)
     kept = PRank(n_epochs=8).fit(train, valid=valid)
     values = [PRank(n_epochs=n).fit(train).score(valid) for n in range(1, 9)]
-    assert kept.best_epoch_ == 1 + int(np.argmax(values))
+    assert kept.best_iteration_ == 1 + int(np.argmax(values))
     assert kept.score(valid) == max(values)
-    assert PRank(n_epochs=8).fit(train).best_epoch_ == 8
+    assert PRank(n_epochs=8).fit(train).best_iteration_ == 8
 
 
 def test_visits_follow_the_weights():
@@ -109,6 +109,7 @@ def test_visits_follow_the_weights():
     assert (np.abs(counts - weights) < 1).all()
 
 
+@pytest.mark.filterwarnings("ignore:no feature was given a weight")
 def test_features_that_are_all_zero_teach_nothing(train):
     assert PRank().fit(train.replace(X=np.zeros_like(train.X))).coef_.tolist() == [0] * 6
 

@@ -162,6 +162,7 @@ def test_separable_data(normalize):
         assert ranker.score(data) == 1
 
 
+@pytest.mark.filterwarnings("ignore:no feature was given a weight")
 def test_features_that_tell_nothing():
     data = pm.Dataset(np.full((4, 2), 3.0), [0, 1, 2, 0], [1, 1, 1, 1])
     assert (RankSVM().fit(data, valid=data).coef_ == 0).all()

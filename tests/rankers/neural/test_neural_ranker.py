@@ -71,7 +71,7 @@ def test_the_file_keeps_how_it_came_about(parts, tmp_path):
     ranker.save(tmp_path / "m.pomona")
     loaded = load_model(tmp_path / "m.pomona")
     assert loaded.evals_ == ranker.evals_
-    assert (loaded.best_epoch_, loaded.learning_rate_) == (ranker.best_epoch_, ranker.learning_rate_)
+    assert (loaded.best_iteration_, loaded.learning_rate_) == (ranker.best_iteration_, ranker.learning_rate_)
     assert not loaded.model_.scaling.log
 
 

@@ -39,6 +39,7 @@ class BestFeature(Ranker):
     aliases: ClassVar[tuple[str, ...]] = ("best_feature", "best-feature", "bestsinglefeature")
     family: ClassVar[str] = "baseline"
     paper: ClassVar[str] = "Busa-Fekete, Szarvas, Éltető & Kégl, ECAI workshop 2012"
+    learnt_attributes: ClassVar[tuple[str, ...]] = ("feature_", "direction_", "lowest_", "feature_values_")
 
     measure: str | Measure = "ndcg@10"
     allow_reversed: bool = True
@@ -64,13 +65,7 @@ class BestFeature(Ranker):
         name: str = self.feature_names_[self.feature_]
         return name
 
-    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts = {"feature": self.feature_, "direction": self.direction_, "lowest": self.lowest_}
-        return facts, {"feature_values": self.feature_values_}
-
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.feature_, self.direction_ = int(facts["feature"]), int(facts["direction"])
-        self.lowest_ = float(facts["lowest"])
-        self.feature_values_ = arrays["feature_values"]
+        super().set_state(facts, arrays)
         if not 0 <= self.feature_ < self.n_features_in_:
             raise ValueError(f"feature number {self.feature_} of {self.n_features_in_}")

@@ -5,12 +5,10 @@ A bound and no method: it reads the labels of the very documents it scores.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
@@ -49,9 +47,3 @@ class IdealRanker(Ranker):
 
     def predict_queries(self, data: Dataset) -> Scores:
         return data.y.astype(np.float64)
-
-    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {}, {}
-
-    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """There is nothing to restore."""

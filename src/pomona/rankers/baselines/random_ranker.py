@@ -11,9 +11,8 @@ order, which in published collections often follows the labels, decide.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,12 +59,6 @@ class RandomRanker(Ranker):
             hashes = mix((hashes ^ column.view(np.uint32)) + GOLDEN)
         hashes = mix((hashes ^ _copy_number(hashes, data)) + GOLDEN)
         return (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {}, {}
-
-    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """There is nothing to restore."""
 
 
 def _digest(text: str) -> int:

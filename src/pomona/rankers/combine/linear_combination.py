@@ -13,6 +13,7 @@ learnt from), or else of training queries left out of each fit in turn.
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -58,6 +59,7 @@ class LinearCombination(Ranker):
     aliases: ClassVar[tuple[str, ...]] = ("linear_combination", "linear-combination", "combination")
     family: ClassVar[str] = "ensemble"
     paper: ClassVar[str] = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
+    learnt_attributes: ClassVar[tuple[str, ...]] = ("weights_",)
     search_space: ClassVar[Mapping[str, SearchRange]] = {"normalize": list(_SCALERS)}
 
     rankers: str | Sequence[tuple[str, Ranker]] = "linearregression,bestfeature"
@@ -84,7 +86,9 @@ class LinearCombination(Ranker):
             held_out, weights, outputs = valid, None, _outputs(self.models_, valid)
         scaled = self._scaled(outputs, held_out)
         stacked = held_out.replace(X=scaled.astype(np.float32), feature_names=[name for name, _ in members])
-        combiner.fit(stacked, sample_weight=None if weights is None else stacked.to_input_order(weights))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "no feature was given a weight")
+            combiner.fit(stacked, sample_weight=None if weights is None else stacked.to_input_order(weights))
         # Where the held-out queries do not tell the rankers apart, trust all alike.
         self.weights_ = combiner.coef_ if combiner.coef_.any() else np.ones(len(members))
 
@@ -200,15 +204,16 @@ class LinearCombination(Ranker):
         return super(LinearCombination, plain).written()
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        members, arrays = [], {"weights": self.weights_}
+        facts, arrays = super().get_state()
+        members = []
         for k, (name, ranker) in enumerate(self.models_):
             written, learnt = ranker.written()
             members.append({"name": name, "ranker": ranker.name, **written})
             arrays |= {f"{k}.{key}": array for key, array in learnt.items()}
-        return {"members": members}, arrays
+        return {**facts, "members": members}, arrays
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.weights_ = arrays["weights"]
+        super().set_state(facts, arrays)
         self.models_ = []
         for k, member in enumerate(facts["members"]):
             own = {

@@ -37,7 +37,6 @@ from pomona.errors import InputError, UnknownNameError
 from pomona.rankers.base import SearchRange, query_weights
 from pomona.rankers.judging import judged_rankings, with_fair_ties
 from pomona.rankers.linear.linear_ranker import LinearRanker
-from pomona.rankers.linear.solvers.best_weights import BestWeights
 from pomona.rankers.linear.sums.feature_sums import (
     feature_covariance,
     feature_sums,
@@ -181,9 +180,10 @@ class FSMRank(LinearRanker):
         of it, less what it makes of its negative.
     tolerance : stop when an iteration changes the objective (1 at the start) by less than this share.
     max_iterations : the most iterations for one choice.
+    verbose : show a progress bar.
 
     `measure` and `normalize` are those of every `LinearRanker`. After `fit`, `lambda1_` and `lambda2_` are
-    those used, and `evals_` is the measure along falling lambda1.
+    those used; an iteration of `evals_` is a value of lambda1, which falls.
     """
 
     name: ClassVar[str] = "fsmrank"
@@ -191,6 +191,7 @@ class FSMRank(LinearRanker):
     family: ClassVar[str] = "pair-wise"
     paper: ClassVar[str] = "Lai, Pan, Tang & Yu, IEEE TNNLS 2013 (reconstructed)"
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "lambda1_", "lambda2_")
     search_space: ClassVar[Mapping[str, SearchRange]] = {
         "lambda1": (1e-3, 10.0, "log"),
         "lambda2": (1e-3, 10.0, "log"),
@@ -201,10 +202,11 @@ class FSMRank(LinearRanker):
     importance: str = "dominance"
     tolerance: float = 1e-4
     max_iterations: int = 1000
+    verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self._check()
-        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        by_query = query_weights(weights, train)
         hinge = SquaredPairHinge(train.y, train.query_ptr, by_query)
         used = varying_features(train.X, train.query_ptr, by_query)
         part = train.replace(X=np.ascontiguousarray(train.X[:, used]))
@@ -215,20 +217,18 @@ class FSMRank(LinearRanker):
             self._importance(part, by_query),
         )
         choices = LAMBDAS if valid is not None else (0.01,)
-        best = BestWeights(self.parsed_measure, train, valid)
+        lambdas1 = choices if self.lambda1 is None else (self.lambda1,)
+        log, judge = self.start_training(len(lambdas1), unit="choice"), self.curve_judge(valid, train)
         coef = np.zeros(train.n_features)
-        with best.until_interrupted():
+        with log.watch():
             for lambda2 in choices if self.lambda2 is None else (self.lambda2,):
-                best.start_path()
+                log.start_path(f"lambda2 {lambda2:g}, ")
                 v = np.zeros(2 * len(used))
-                for lambda1 in choices if self.lambda1 is None else (self.lambda1,):
+                for lambda1 in lambdas1:
                     chosen = replace(problem, lambda1=lambda1, lambda2=lambda2)
                     v = minimize(chosen, v, self.tolerance, self.max_iterations)
                     coef[used] = signed(v)
-                    best.offer(coef, lambda1=lambda1, lambda2=lambda2)
-        self.coef_ = best.found()
-        self.lambda1_, self.lambda2_ = best.settings["lambda1"], best.settings["lambda2"]
-        self.evals_, self.interrupted_ = best.evals, best.interrupted
+                    self.keep_if_best(log, coef, judge(coef), lambda1=lambda1, lambda2=lambda2)
 
     def _check(self) -> None:
         for name in ("tolerance", "max_iterations"):

@@ -9,10 +9,11 @@ query under `minmax` and its mean under `standard`. The intercept changes no ran
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
+from pomona.rankers.referee import Referee
+from pomona.rankers.training_log import TrainingLog
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -39,6 +42,7 @@ class LinearRanker(Ranker):
     measure: str | Measure = "ndcg@10"
     normalize: str | None = "minmax"
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = ("coef_", "intercept_")
     intercept_ = 0.0
 
     @abstractmethod
@@ -49,6 +53,31 @@ class LinearRanker(Ranker):
         self.learn_weights(self.prepared(train), None if valid is None else self.prepared(valid), weights)
         if not np.isfinite(self.coef_).all():
             raise InputError(f"{type(self).__name__} did not converge to finite weights: normalize the data")
+        if not self.coef_.any():
+            warnings.warn(
+                "no feature was given a weight, so all documents score alike: do any differ inside a query?",
+                stacklevel=3,
+            )
+
+    def curve_judge(
+        self, valid: Dataset | None, train: Dataset | None = None
+    ) -> Callable[[Values], dict[str, float]]:
+        """What judges weights for the learning curves, by part; without validation data it judges nothing."""
+        given = {} if valid is None else {"train": train, "valid": valid}
+        parts = {part: data for part, data in given.items() if data is not None}
+        judges = {part: Referee(data, self.parsed_measure) for part, data in parts.items()}
+        return lambda coef: {
+            part: judges[part].mean(weighted_sums(data.X, coef)) for part, data in parts.items()
+        }
+
+    def keep_if_best(
+        self, log: TrainingLog, coef: Values, values: Mapping[str, float], **learnt: Any
+    ) -> None:
+        """Record an iteration, and keep its weights (and what else it learnt, by name) if it is the best."""
+        if log.record(**values):
+            self.coef_: Values = coef.copy()
+            for name, value in learnt.items():
+                setattr(self, f"{name}_", value)
 
     def prepared(self, data: Dataset) -> Dataset:
         """The data as the weights see them."""
@@ -74,11 +103,7 @@ class LinearRanker(Ranker):
         order = np.argsort(-np.abs(self.coef_), kind="stable")
         return {self.feature_names_[j]: float(self.coef_[j]) for j in order if self.coef_[j] != 0}
 
-    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {}, {"coef": self.coef_, "intercept": np.array([self.intercept_])}
-
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.coef_: Values = arrays["coef"]
-        self.intercept_ = float(arrays["intercept"][0])
+        super().set_state(facts, arrays)
         if self.coef_.shape != (self.n_features_in_,):
             raise ValueError(f"{self.coef_.size} weights for {self.n_features_in_} features")

@@ -68,6 +68,12 @@ class LogisticRegression(LinearRanker):
     aliases: ClassVar[tuple[str, ...]] = ("logistic_regression", "logistic-regression", "logistic")
     family: ClassVar[str] = "point-wise"
     paper: ClassVar[str] = "Cox, J. Royal Statistical Society B 1958"
+    learnt_attributes: ClassVar[tuple[str, ...]] = (
+        *LinearRanker.learnt_attributes,
+        "output_coef_",
+        "output_intercept_",
+        "levels_",
+    )
     search_space: ClassVar[Mapping[str, SearchRange]] = {
         "kind": list(KINDS),
         "l2": (1e-3, 1e3, "log"),
@@ -166,16 +172,8 @@ class LogisticRegression(LinearRanker):
             return ordinal.expected_worth(-outputs, self._worths)  # which wants P(label ≤ k)
         return multinomial.expected_worth(outputs, self._worths)
 
-    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super().get_state()
-        models = {"output_coef": self.output_coef_, "output_intercept": self.output_intercept_}
-        return facts, {**arrays, **models, "levels": self.levels_}
-
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
-        self.output_coef_ = arrays["output_coef"]
-        self.output_intercept_ = arrays["output_intercept"]
-        self.levels_ = arrays["levels"]
         if self.output_coef_.shape != (len(self._slopes()), self.n_features_in_):
             raise ValueError(f"weights of shape {self.output_coef_.shape} for {self.n_features_in_} features")
 

@@ -99,7 +99,7 @@ class WorkingSets:
         self._grades, _ = grades(data.y, data.query_ptr)
         random = np.random.default_rng(seed)
         self._ranking = Ranking(data.query_ptr, random)
-        self._weights = np.ones(data.n_queries) if weights is None else query_weights(weights, data)
+        self._weights = query_weights(weights, data)
         self.query, self.offsets = np.empty(0, np.int64), np.empty(0)
         self.slopes: Features = np.empty((0, data.n_features), np.float32)
         reversed_list = -data.y.astype(np.float64)

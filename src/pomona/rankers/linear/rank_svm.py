@@ -88,7 +88,7 @@ class PairLoss:
     def __init__(self, data: Dataset, weights: Values | None = None) -> None:
         self._data, self._lengths = data, np.diff(data.query_ptr)
         self._grades, _ = grades(data.y, data.query_ptr)
-        given = np.ones(data.n_queries) if weights is None else query_weights(weights, data)
+        given = query_weights(weights, data)
         self._weights = np.repeat(given, self._lengths)
         self._ranking = Ranking(data.query_ptr)
         self._scores = np.zeros(data.n_docs)

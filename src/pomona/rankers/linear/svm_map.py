@@ -95,7 +95,7 @@ class APLoss:
         self._data, self._relevant = data, data.y >= relevant
         self._lengths = np.diff(data.query_ptr)
         n_relevant = np.add.reduceat(self._relevant.astype(np.int64), data.query_ptr[:-1])
-        given = np.ones(data.n_queries) if weights is None else query_weights(weights, data)
+        given = query_weights(weights, data)
         self._weights = np.where((n_relevant > 0) & (n_relevant < self._lengths), given, 0.0)
         if not self._weights.any():
             raise InputError(

@@ -4,7 +4,8 @@ import pytest
 import pomona as pm
 from pomona.measures.parse import measure
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.forests.training.boosting import Rounds, boost, forest_of
+from pomona.rankers.forests.training.boosting import BoostingConfig, boost, forest_of
+from pomona.rankers.training_log import TrainingLog
 from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
 from pomona.trees.grow_leafwise import LeafwiseGrower
@@ -23,37 +24,42 @@ def boosted(train, valid=None, n_trees=20, early_stopping=None, **more):
     grower = more.pop("grower", None) or LeafwiseGrower(
         bins, bins.codes(train.X), GrowthRules(n_leaves=5, min_docs=2)
     )
-    rounds = Rounds(n_trees, 0.3, early_stopping, **more.pop("rounds", {}))
-    return boost(train, valid, RegressionObjective(train.y), grower, measure("ndcg@5"), rounds, **more)
+    config = BoostingConfig(n_trees, 0.3, **more.pop("config", {}))
+    done = more["start"][0].n_trees if "start" in more else 0
+    log = more.pop("log", None) or TrainingLog(done=done, early_stopping=early_stopping)
+    objective = RegressionObjective(train.y)
+    return boost(train, valid, objective, grower, measure("ndcg@5"), config, log, **more), log
 
 
 def test_training_error_falls(parts):
     train = parts[0]
-    result = boosted(train)
-    errors = [np.mean((scores - train.y) ** 2) for scores in result.forests[0].staged_scores(train.X)]
+    (forest,), log = boosted(train)
+    errors = [np.mean((scores - train.y) ** 2) for scores in forest.staged_scores(train.X)]
     assert (np.diff(errors) <= 1e-9).all()
-    assert result.forests[0].base == pytest.approx(train.y.mean())
+    assert forest.base == pytest.approx(train.y.mean())
+    assert (log.best_iteration, log.evals) == (20, {})
 
 
 def test_the_best_round_is_kept(parts):
     train, valid = parts
-    result = boosted(train, valid, n_trees=60, early_stopping=8)
-    curve = result.evals["valid"]
-    assert result.best_iteration == int(np.argmax(curve)) + 1
-    assert len(curve) == min(60, result.best_iteration + 8)
-    assert len(result.evals["train"]) == len(curve)
-    assert result.forests[0].n_trees == result.best_iteration
-    scores = result.forests[0].score(valid.X)
+    (forest,), log = boosted(train, valid, n_trees=60, early_stopping=8)
+    curve = log.evals["valid"]
+    assert log.best_iteration == int(np.argmax(curve)) + 1
+    assert len(curve) == min(60, log.best_iteration + 8)
+    assert len(log.evals["train"]) == len(curve)
+    assert forest.n_trees == log.best_iteration
+    scores = forest.score(valid.X)
     assert pm.evaluate(valid, scores, "ndcg@5")["ndcg@5"] == pytest.approx(max(curve))
 
 
 def test_going_on_is_the_same_as_not_stopping(parts):
     train = parts[0]
-    whole = boosted(train, n_trees=10)
-    first = boosted(train, n_trees=4)
-    rest = boosted(train, n_trees=10, start=first.forests)
-    np.testing.assert_allclose(rest.forests[0].score(train.X), whole.forests[0].score(train.X), atol=1e-4)
-    assert rest.forests[0].head(4) == first.forests[0]
+    (whole,), _ = boosted(train, n_trees=10)
+    (first,), _ = boosted(train, n_trees=4)
+    (rest,), log = boosted(train, n_trees=10, start=[first])
+    np.testing.assert_allclose(rest.score(train.X), whole.score(train.X), atol=1e-4)
+    assert rest.head(4) == first
+    assert log.best_iteration == 10
 
 
 def test_bags_of_whole_queries(parts):
@@ -70,7 +76,7 @@ def test_bags_of_whole_queries(parts):
 
     bins = Bins.of(train.X)
     inner = LeafwiseGrower(bins, bins.codes(train.X), GrowthRules(n_leaves=5, min_docs=2))
-    boosted(train, n_trees=3, grower=Watching(inner), rounds={"query_fraction": 0.5})
+    boosted(train, n_trees=3, grower=Watching(inner), config={"query_fraction": 0.5})
     query_of_row = np.repeat(np.arange(train.n_queries), np.diff(train.query_ptr))
     for rows in seen:
         chosen = np.unique(query_of_row[rows])
@@ -80,16 +86,17 @@ def test_bags_of_whole_queries(parts):
 
 
 def test_ctrl_c_keeps_the_best_so_far(parts):
-    train, valid = parts
+    class Interrupted(TrainingLog):
+        def record(self, **values):
+            is_best = super().record(**values)
+            if self.iteration == 5:
+                raise KeyboardInterrupt
+            return is_best
 
-    def stop(iteration, now):
-        if iteration == 5:
-            raise KeyboardInterrupt
-
-    with pytest.warns(UserWarning, match="interrupted: keeping the best"):
-        result = boosted(train, valid, on_round=stop)
-    assert result.interrupted
-    assert 1 <= result.forests[0].n_trees <= 5
+    (forest,), log = boosted(*parts, log=Interrupted())
+    assert log.interrupted
+    assert len(log.evals["valid"]) == 5
+    assert forest.n_trees == log.best_iteration == 1 + int(np.argmax(log.evals["valid"]))
 
 
 def test_ctrl_c_before_the_first_round_keeps_nothing(parts):

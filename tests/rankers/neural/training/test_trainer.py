@@ -13,7 +13,7 @@ from pomona.rankers.neural.soft_rank import SoftRank
 from pomona.rankers.neural.training import trainer
 from pomona.rankers.neural.training.padding import Padding
 from pomona.rankers.neural.training.trainer import device_named
-from pomona.rankers.neural.training.training_batch import Lesson
+from pomona.rankers.neural.training.training_batch import TrainingBatch
 
 RANKERS = [RankNet, LambdaRank, ListNet, ListMLE, SoftRank]
 
@@ -62,14 +62,14 @@ def test_the_path_of_a_gpu_learns_the_same(cls, data, fresh, monkeypatch):
     options = {"n_epochs": 4, "dropout": 0.0, "device": "cpu", "seed": 3}
     expected = cls(**options).fit(data)
 
-    class OnDevice(Lesson):
+    class OnDevice(TrainingBatch):
         def __init__(self, batch, labels, weights, teacher, device, seed):
             super().__init__(batch, labels, weights, teacher, device, seed)
             self._padding = Padding(batch.query_ptr, device)
             self._loss = teacher.loss(labels, batch.query_ptr, self._padding)
             self._shares = torch.as_tensor(weights / len(weights), dtype=torch.float32)
 
-    monkeypatch.setattr(trainer, "Lesson", OnDevice)
+    monkeypatch.setattr(trainer, "TrainingBatch", OnDevice)
     found = cls(**options).fit(data)
     if cls is ListMLE:  # orders of equal labels are other ones
         assert np.corrcoef(found.predict(fresh), expected.predict(fresh))[0, 1] > 0.97
@@ -78,13 +78,13 @@ def test_the_path_of_a_gpu_learns_the_same(cls, data, fresh, monkeypatch):
         assert found.evals_.get("loss", []) == pytest.approx(expected.evals_.get("loss", []), rel=1e-3)
 
 
-def test_the_best_epoch_is_kept(data, fresh):
+def test_the_best_iteration_is_kept(data, fresh):
     ranker = RankNet(n_epochs=15, early_stopping=None, learning_rate=0.03, device="cpu").fit(
         data, valid=fresh
     )
     curve = ranker.evals_["valid"]
     assert len(curve) == len(ranker.evals_["train"]) == len(ranker.evals_["loss"]) == 15
-    assert ranker.best_epoch_ == int(np.argmax(curve)) + 1
+    assert ranker.best_iteration_ == int(np.argmax(curve)) + 1
     assert ranker.score(fresh) == max(curve)
     assert ranker.evals_["loss"][-1] < ranker.evals_["loss"][0]
     assert ranker.evals_["train"][-1] > ranker.evals_["train"][0]
@@ -92,7 +92,7 @@ def test_the_best_epoch_is_kept(data, fresh):
 
 def test_early_stopping(data, fresh):
     ranker = RankNet(n_epochs=500, early_stopping=3, learning_rate=0.03, device="cpu").fit(data, valid=fresh)
-    assert len(ranker.evals_["valid"]) == ranker.best_epoch_ + 3 < 500
+    assert len(ranker.evals_["valid"]) == ranker.best_iteration_ + 3 < 500
 
 
 def test_averaged_weights(data, monkeypatch):

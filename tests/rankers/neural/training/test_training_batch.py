@@ -5,7 +5,7 @@ import torch
 from pomona.rankers.neural.lambda_rank import LambdaRank
 from pomona.rankers.neural.rank_net import RankNet
 from pomona.rankers.neural.training.batches import Batch
-from pomona.rankers.neural.training.training_batch import Lesson
+from pomona.rankers.neural.training.training_batch import TrainingBatch
 
 BATCH = Batch(np.array([5, 9]), 0, 5, np.array([0, 3, 5]))
 LABELS = np.array([2, 1, 0, 0, 1], np.float32)
@@ -13,7 +13,7 @@ SCORES = torch.tensor([0.0, 1.0, 2.0, 0.0, 0.0])
 
 
 def lesson(ranker, weights=(1.0, 1.0)):
-    return Lesson(BATCH, LABELS, np.array(weights), ranker, torch.device("cpu"), 0)
+    return TrainingBatch(BATCH, LABELS, np.array(weights), ranker, torch.device("cpu"), 0)
 
 
 def test_the_mean_over_queries():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.referee import Referee
+from pomona.rankers.training_log import TrainingLog
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
 from pomona.trees.walk import leaves_of
@@ -33,24 +34,13 @@ def _add_values(first, last, value, leaf_of_row, out):
 
 
 @dataclass(frozen=True)
-class Rounds:
-    """How long to boost, and on what."""
+class BoostingConfig:
+    """How long to boost, and on what: parameters of `ForestRanker`, explained there."""
 
     n_trees: int
     learning_rate: float
-    early_stopping: int | None
     query_fraction: float = 1.0
     seed: int = 0
-
-
-@dataclass
-class Boosted:
-    """What boosting leaves behind: a forest for each output, and how it came about."""
-
-    forests: list[Forest]
-    evals: dict[str, list[float]] = field(default_factory=dict)
-    best_iteration: int = 0
-    interrupted: bool = False
 
 
 def first_output(outputs: Values) -> Scores:
@@ -65,28 +55,25 @@ def boost(
     objective: Objective,
     grower: Grower,
     measure: Measure,
-    rounds: Rounds,
+    config: BoostingConfig,
+    log: TrainingLog,
     *,
     start: Sequence[Forest] = (),
-    score_of: Callable[[Values], Scores] = first_output,
-    on_round: Callable[[int, dict[str, float]], None] | None = None,
-) -> Boosted:
-    """Boost up to `n_trees` rounds in all, continuing from the forests of `start` when given.
+    combine: Callable[[Values], Scores] = first_output,
+) -> list[Forest]:
+    """A forest for each output, boosted up to `n_trees` rounds in all and cut at the best of the log.
 
-    `score_of` makes one score a document of the (n_outputs, n_docs) outputs. Ctrl-C ends the training with
-    the best model so far instead of losing it.
+    `start` has forests to go on from; `combine` makes one score a document of (n_outputs, n_docs) outputs.
     """
-    rng = np.random.default_rng(rounds.seed)
+    rng = np.random.default_rng(config.seed)
     earlier = list(start) or [Forest.empty(train.n_features, objective.start())] * objective.n_outputs
     grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
-    boosted = Boosted(earlier, best_iteration=earlier[0].n_trees)
     outputs = _outputs(earlier, train)
     held_out = None if valid is None else _outputs(earlier, valid)
     gradient, hessian = np.empty(outputs.shape, np.float32), np.empty(outputs.shape, np.float32)
     referees = [] if valid is None else [Referee(part, measure) for part in (train, valid)]
-    best = -np.inf
-    try:
-        for iteration in range(earlier[0].n_trees + 1, rounds.n_trees + 1):
+    with log.watch():
+        for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
             if objective.n_outputs == 1:
                 objective.gradients(outputs[0], gradient[0], hessian[0])
             else:
@@ -96,41 +83,30 @@ def boost(
                     f"there is nothing to learn: no pair of documents of a query would change {measure} "
                     "(all labels of each query are equal, or count alike)"
                 )
-            rows = _bag(train.query_ptr, rounds.query_fraction, rng)
+            rows = _bag(train.query_ptr, config.query_fraction, rng)
             for k, trees in enumerate(grown):
                 tree = grower.grow(gradient[k], hessian[k], rows, rng)
-                value = tree.value * rounds.learning_rate
+                value = tree.value * config.learning_rate
                 over_chunks(_add_values, train.n_docs, value, tree.leaf_of_row, outputs[k], smallest=1 << 14)
                 if valid is not None and held_out is not None:
-                    held_out[k] += value[_leaves(valid, tree)]
+                    held_out[k] += value[leaves_in(valid, tree)]
                 trees.append((tree, value))
-            now = {}
-            if valid is not None and held_out is not None:
-                now = {"train": referees[0].mean(score_of(outputs))}
-                now["valid"] = referees[1].mean(score_of(held_out))
-                for part, mean in now.items():
-                    boosted.evals.setdefault(part, []).append(mean)
-            if on_round is not None:
-                on_round(iteration, now)
-            if valid is None or now["valid"] > best:
-                best, boosted.best_iteration = now.get("valid", best), iteration
-            elif rounds.early_stopping and iteration - boosted.best_iteration >= rounds.early_stopping:
+            if held_out is None:
+                log.record()
+            else:
+                scores = combine(outputs), combine(held_out)
+                log.record(train=referees[0].mean(scores[0]), valid=referees[1].mean(scores[1]))
+            if log.should_stop:
                 break
-    except KeyboardInterrupt:
-        if boosted.best_iteration == earlier[0].n_trees:  # nothing was learnt that could be kept
-            raise
-        boosted.interrupted = True
-        warnings.warn(f"interrupted: keeping the best {boosted.best_iteration} rounds", stacklevel=2)
     if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
         warnings.warn(
             "no tree found a split, so all documents score alike: lower min_docs, or give more data",
             stacklevel=2,
         )
-    boosted.forests = [
-        forest_of(trees, forest).head(boosted.best_iteration)
+    return [
+        forest_of(trees, forest).head(log.best_iteration)
         for trees, forest in zip(grown, earlier, strict=True)
     ]
-    return boosted
 
 
 def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Forest:
@@ -148,7 +124,8 @@ def _outputs(forests: Sequence[Forest], data: Dataset) -> Values:
     return np.stack([forest.score(data.X) for forest in forests])
 
 
-def _leaves(data: Dataset, tree: GrownTree) -> NDArray[np.int32]:
+def leaves_in(data: Dataset, tree: GrownTree) -> NDArray[np.int32]:
+    """The leaf of a tree that each document falls into."""
     return leaves_of(data.X, tree.feature, tree.threshold, tree.nan_left, tree.left, tree.right)
 
 

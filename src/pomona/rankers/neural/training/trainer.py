@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -28,14 +28,15 @@ from pomona._types import Offsets, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.judging import mean_of
 from pomona.rankers.neural.network.network import Architecture, Network, Parameters
 from pomona.rankers.neural.network.scaling import Scaling
 from pomona.rankers.neural.network.torch_network import scores_of
 from pomona.rankers.neural.training.batches import lay_out
 from pomona.rankers.neural.training.descent import Descent
 from pomona.rankers.neural.training.schedule import SCHEDULES
-from pomona.rankers.neural.training.training_batch import Lesson, Teacher
+from pomona.rankers.neural.training.training_batch import ObjectiveFactory, TrainingBatch
+from pomona.rankers.referee import Referee
+from pomona.rankers.training_log import TrainingLog
 
 _WORK_OF_PIECE = 5e7
 """Parameters × rows of a piece: large enough that handing it to a thread costs little beside it."""
@@ -48,7 +49,7 @@ _SHARE_OF_MEMORY = 0.5
 
 
 @dataclass(frozen=True)
-class Course:
+class TrainingConfig:
     """How to train: parameters of `NeuralRanker`, explained there."""
 
     learning_rate: float
@@ -65,17 +66,6 @@ class Course:
     seed: int
 
 
-@dataclass
-class Trained:
-    """What training leaves behind; the best epoch is 0 if nothing was learnt that could be kept."""
-
-    network: Network
-    evals: dict[str, list[float]] = field(default_factory=dict)
-    best_epoch: int = 0
-    best: float = -math.inf
-    interrupted: bool = False
-
-
 class _Run:
     """One way down from a random start: parameters, their average, and sources of randomness.
 
@@ -85,37 +75,37 @@ class _Run:
     def __init__(
         self,
         architecture: Architecture,
-        course: Course,
+        config: TrainingConfig,
         steps_of_epoch: int,
         random: np.random.Generator,
         device: torch.device,
     ) -> None:
-        self._architecture, self._course, self.random, self.n_epochs = architecture, course, random, 0
+        self._architecture, self._config, self.random, self.n_epochs = architecture, config, random, 0
         self._steps_of_epoch, self._n_steps = steps_of_epoch, 0
         self.parameters = torch.tensor(architecture.start(random), device=device, requires_grad=True)
         self.averaged = self.parameters.detach().clone()
         self.generator = torch.Generator(device).manual_seed(int(random.integers(2**62)))
-        self._descent = Descent(self.parameters, course.optimizer, course.momentum, course.l2)
-        self._learning_rate = course.learning_rate
+        self._descent = Descent(self.parameters, config.optimizer, config.momentum, config.l2)
+        self._learning_rate = config.learning_rate
 
     def begin_epoch(self) -> None:
         """Set the learning rate."""
-        course = self._course
-        factor = SCHEDULES[course.schedule](self.n_epochs / course.n_epochs)
-        self._learning_rate = factor * course.learning_rate
+        config = self._config
+        factor = SCHEDULES[config.schedule](self.n_epochs / config.n_epochs)
+        self._learning_rate = factor * config.learning_rate
         self.n_epochs += 1
 
     def scores(self, pieces: Sequence[Tensor]) -> list[Tensor]:
         """The scores of pieces of a batch."""
-        course, device = self._course, self.parameters.device
+        config, device = self._config, self.parameters.device
         # Threads share no generator: on a CPU each piece that units are dropped from has its own.
-        seeds = self.random.integers(2**62, size=len(pieces)) if course.dropout and len(pieces) > 1 else None
-        scores, in_half = list(pieces), course.mixed_precision and device.type == "cuda"
+        seeds = self.random.integers(2**62, size=len(pieces)) if config.dropout and len(pieces) > 1 else None
+        scores, in_half = list(pieces), config.mixed_precision and device.type == "cuda"
 
         def forward(i: int) -> None:
             own = self.generator if seeds is None else torch.Generator().manual_seed(int(seeds[i]))
             x = pieces[i].to(device, non_blocking=True)
-            scores[i] = scores_of(self._architecture, self.parameters, x, course.dropout, own, in_half)
+            scores[i] = scores_of(self._architecture, self.parameters, x, config.dropout, own, in_half)
 
         _over_pieces(forward, len(pieces))
         return scores
@@ -131,7 +121,7 @@ class _Run:
         _over_pieces(backward, len(scores))
         self._descent.step(sum(gradients[1:], start=gradients[0]), self._learning_rate)
         self._n_steps += 1
-        newest = 1 / min(self._n_steps, self._steps_of_epoch) if self._course.averaged else 1.0
+        newest = 1 / min(self._n_steps, self._steps_of_epoch) if self._config.averaged else 1.0
         self.averaged.lerp_(self.parameters.detach(), newest)
 
 
@@ -141,8 +131,13 @@ class Trainer:
     Parameters
     ----------
     weights : one a query.
+    factory : makes what is to be minimized on a batch.
     measure : of the training curve.
     valid_measure : of the validation data, picks the epoch.
+
+    Attributes
+    ----------
+    best : the best network so far, and the configuration that it was trained by; None before the first.
     """
 
     def __init__(
@@ -151,7 +146,7 @@ class Trainer:
         train: Dataset,
         valid: Dataset | None,
         weights: Values,
-        teacher: Teacher,
+        factory: ObjectiveFactory,
         *,
         measure: Measure,
         valid_measure: Measure,
@@ -160,59 +155,52 @@ class Trainer:
         device: torch.device,
         seed: int,
     ) -> None:
+        self.best: tuple[Network, TrainingConfig] | None = None
         layout = lay_out(train.query_ptr, batch_size, np.random.default_rng(seed))
         self._architecture, self._device = architecture, device
         self._train, self._valid, self._rows = train, valid, layout.rows
-        self._measure, self._valid_measure = measure, valid_measure
+        self._judges = {"train": Referee(train, measure)}
+        if valid is not None:
+            self._judges["valid"] = Referee(valid, valid_measure)
         self._scaling, self._is_scaled = Scaling.of(train.X, log=log_features), Scaling.done(train.n_features)
         self._X = self._scaled(layout.rows)
         if valid is not None:  # scored after every epoch, scaled once
             self._valid_X = np.empty_like(valid.X)
             self._scaling.scale(valid.X, np.arange(valid.n_docs), self._valid_X)
         labels = train.y[layout.rows]
-        self._lessons = [
-            Lesson(batch, labels[batch.begin : batch.end], weights[batch.queries], teacher, device, seed + i)
+        self._batches = [
+            TrainingBatch(
+                batch, labels[batch.begin : batch.end], weights[batch.queries], factory, device, seed + i
+            )
             for i, batch in enumerate(layout.batches)
         ]
         self._piece = len(labels)
         if device.type == "cpu":
             self._piece = max(512, int(_WORK_OF_PIECE / architecture.n_parameters))
 
-    def train(
-        self, course: Course, on_epoch: Callable[[int, Network, dict[str, float]], None] | None = None
-    ) -> Trained:
-        """Train up to `n_epochs`, telling `on_epoch` of each; Ctrl-C ends it early."""
+    def train(self, config: TrainingConfig, log: TrainingLog) -> None:
+        """Train up to `n_epochs`, and keep the network of an epoch that is the best of the log."""
         with _one_thread():
-            run = self._start(course, np.random.default_rng(course.seed))
-            trained = Trained(self._network(run))
+            run = self._start(config, np.random.default_rng(config.seed))
             best_train, gained = -math.inf, 0
-            try:
-                for epoch in range(1, course.n_epochs + 1):
-                    now = self._epoch(run, judged=course.restart_after is not None)
-                    network = self._network(run)
-                    if not np.abs(network.parameters).max() < _LARGEST_WEIGHT:
-                        if self._valid is None:  # nobody can say how far the earlier epochs had run
-                            trained.best_epoch = 0
-                        break
-                    if self._valid is not None:
-                        scores = replace(network, scaling=self._is_scaled).score(self._valid_X)
-                        now["valid"] = mean_of(self._valid, scores, self._valid_measure)
-                    for part, value in now.items():
-                        trained.evals.setdefault(part, []).append(value)
-                    if on_epoch is not None:
-                        on_epoch(epoch, network, now)
-                    if self._valid is None or now["valid"] > trained.best:
-                        trained.network, trained.best_epoch = network, epoch
-                        trained.best = now.get("valid", trained.best)
-                    elif course.early_stopping and epoch - trained.best_epoch >= course.early_stopping:
-                        break
-                    if now.get("train", math.inf) > best_train:
-                        best_train, gained = now.get("train", best_train), epoch
-                    elif course.restart_after and epoch - gained >= course.restart_after:
-                        run, best_train, gained = self._start(course, run.random), -math.inf, epoch
-            except KeyboardInterrupt:
-                trained.interrupted = True
-            return trained
+            for epoch in range(1, config.n_epochs + 1):
+                now = self._epoch(run, judged=config.restart_after is not None)
+                network = self._network(run)
+                if not np.abs(network.parameters).max() < _LARGEST_WEIGHT:
+                    if self._valid is None:  # nobody can say how far the earlier epochs had run
+                        self.best = None
+                    break
+                if self._valid is not None:
+                    scores = replace(network, scaling=self._is_scaled).score(self._valid_X)
+                    now["valid"] = self._judges["valid"].mean(scores)
+                if log.record(**now):
+                    self.best = network, config
+                if log.should_stop:
+                    break
+                if now.get("train", math.inf) > best_train:
+                    best_train, gained = now.get("train", best_train), epoch
+                elif config.restart_after and epoch - gained >= config.restart_after:
+                    run, best_train, gained = self._start(config, run.random), -math.inf, epoch
 
     def _scaled(self, rows: Offsets) -> Tensor:
         """The features on the device; where they would fill a GPU, on the host, ready to be sent."""
@@ -223,8 +211,8 @@ class Trainer:
             return X.pin_memory()
         return X.to(self._device)
 
-    def _start(self, course: Course, random: np.random.Generator) -> _Run:
-        return _Run(self._architecture, course, len(self._lessons), random, self._device)
+    def _start(self, config: TrainingConfig, random: np.random.Generator) -> _Run:
+        return _Run(self._architecture, config, len(self._batches), random, self._device)
 
     def _network(self, run: _Run) -> Network:
         parameters: Parameters = run.averaged.cpu().numpy().copy()
@@ -236,18 +224,18 @@ class Trainer:
         seen = torch.empty(len(self._rows), device=self._device)
         # Sums stay on the device: to read one would wait for it.
         pushed, lost, has_loss = torch.zeros((), device=self._device), seen.new_zeros(()), False
-        for i in run.random.permutation(len(self._lessons)):
-            lesson = self._lessons[i]
-            pieces = self._X[lesson.begin : lesson.end].split(self._piece)
+        for i in run.random.permutation(len(self._batches)):
+            batch = self._batches[i]
+            pieces = self._X[batch.begin : batch.end].split(self._piece)
             scores = run.scores(pieces)
             met = torch.cat(scores).detach()
-            loss, gradient = lesson.gradient(met, run.generator)
+            loss, gradient = batch.gradient(met, run.generator)
             run.step(scores, gradient)
-            seen[lesson.begin : lesson.end] = met
+            seen[batch.begin : batch.end] = met
             if run.n_epochs == 1:
                 pushed += gradient.abs().sum()
             if loss is not None:
-                lost, has_loss = lost + loss * lesson.n_queries, True
+                lost, has_loss = lost + loss * batch.n_queries, True
         if run.n_epochs == 1 and not pushed:
             raise InputError(
                 "there is nothing to learn: no pair of documents of a query would change the objective "
@@ -257,7 +245,7 @@ class Trainer:
         if judged or self._valid is not None:
             scores_met = np.empty(len(self._rows))
             scores_met[self._rows] = seen.cpu().numpy()
-            now["train"] = mean_of(self._train, scores_met, self._measure)
+            now["train"] = self._judges["train"].mean(scores_met)
         return now
 
 

@@ -1,4 +1,4 @@
-"""One batch, ready to be learnt from: scores in, the gradient of what is to be learnt out."""
+"""One batch of queries, ready to be trained on: scores in, the gradient of what is minimized out."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pomona.rankers.neural.training.batches import Batch
 from pomona.rankers.neural.training.padding import Padding
 
 
-class Teacher(Protocol):
-    """What is to be learnt from some queries."""
+class ObjectiveFactory(Protocol):
+    """Makes what is to be minimized on some queries."""
 
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """On a CPU."""
@@ -26,8 +26,8 @@ class Teacher(Protocol):
         """On a GPU, all queries of weight 1; None if only the objective will do."""
 
 
-class Lesson:
-    """The documents of one batch, and what their scores should be moved by.
+class TrainingBatch:
+    """The documents of one batch, and the gradient at their scores.
 
     Parameters
     ----------
@@ -36,7 +36,13 @@ class Lesson:
     """
 
     def __init__(
-        self, batch: Batch, labels: Labels, weights: Values, teacher: Teacher, device: torch.device, seed: int
+        self,
+        batch: Batch,
+        labels: Labels,
+        weights: Values,
+        factory: ObjectiveFactory,
+        device: torch.device,
+        seed: int,
     ) -> None:
         self.begin, self.end, self.n_queries = batch.begin, batch.end, len(batch.queries)
         # The mean over the queries of a batch, so that the size of a step does not depend on their number.
@@ -45,10 +51,10 @@ class Lesson:
         self._objective: Objective | None = None
         if device.type != "cpu":
             self._padding = Padding(batch.query_ptr, device)
-            self._loss = teacher.loss(labels, batch.query_ptr, self._padding)
+            self._loss = factory.loss(labels, batch.query_ptr, self._padding)
             self._shares = torch.as_tensor(shares, dtype=torch.float32, device=device)
         if self._loss is None:
-            self._objective = teacher.objective(labels, batch.query_ptr, shares, seed)
+            self._objective = factory.objective(labels, batch.query_ptr, shares, seed)
 
     def gradient(self, scores: Tensor, generator: torch.Generator) -> tuple[Tensor | None, Tensor]:
         """(the loss, if there is one, its gradient) at these scores."""
