@@ -104,7 +104,7 @@ def main():
     arguments = parser.parse_args()
     import torch
 
-    from pomona.rankers.neural.training import device_named
+    from pomona.rankers.neural.training.trainer import device_named
 
     device = device_named(arguments.device)
     gpu = device.type == "cuda"
