@@ -23,6 +23,7 @@ ARROWS = {
     "objectives": {"measures"},
     "rankers": {"objectives", "measures", "trees", "data"},
     "experiments": {"rankers", "objectives", "measures", "data", "stats"},
+    "testing": {"rankers", "measures", "data"},
     "report": {"experiments", "stats", "measures", "data"},
     "cli": {"report", "experiments", "rankers", "measures", "data", "tools", "stats"},
 }
@@ -147,6 +148,7 @@ def test_public_surface():
         "Dataset",
         "Measure",
         "PomonaError",
+        "Ranker",
         "__version__",
         "evaluate",
         "load",
@@ -163,6 +165,14 @@ def test_public_surface():
         assert getattr(pomona, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = pomona.nothing
+
+
+def test_type_checkers_know_every_public_name():
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    assert ast.unparse(block.test) == "TYPE_CHECKING"
+    homes = {(alias.asname, alias.name): node.module for node in block.body for alias in node.names}
+    assert homes == {(name, name): home for name, home in pomona._homes().items()}
 
 
 @pytest.mark.parametrize("start", ["import pomona", "import pomona.cli.app; pomona.cli.app.build()"])

@@ -21,17 +21,21 @@ if TYPE_CHECKING:
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
+    from pomona.rankers.base import Ranker as Ranker
     from pomona.rankers.base import load_model as load_model
     from pomona.rankers.baselines.best_feature import BestFeature as BestFeature
     from pomona.rankers.baselines.ideal import IdealRanker as IdealRanker
     from pomona.rankers.baselines.random_ranker import RandomRanker as RandomRanker
     from pomona.rankers.baselines.worst import WorstRanker as WorstRanker
+    from pomona.rankers.boosting.ada_rank import AdaRank as AdaRank
+    from pomona.rankers.boosting.rank_boost import RankBoost as RankBoost
     from pomona.rankers.combine.linear_combination import LinearCombination as LinearCombination
     from pomona.rankers.forests.lambdamart import LambdaMART as LambdaMART
     from pomona.rankers.forests.mart import MART as MART
     from pomona.rankers.forests.mcrank import McRank as McRank
     from pomona.rankers.forests.random_forest import RandomForest as RandomForest
     from pomona.rankers.forests.rc_rank import RCRank as RCRank
+    from pomona.rankers.linear.coordinate_ascent import CoordinateAscent as CoordinateAscent
     from pomona.rankers.linear.fenchel_rank import FenchelRank as FenchelRank
     from pomona.rankers.linear.fsm_rank import FSMRank as FSMRank
     from pomona.rankers.linear.larf import LARF as LARF
@@ -57,6 +61,7 @@ _HOMES = {
     "Dataset": "pomona.data.dataset",
     "Measure": "pomona.measures.base",
     "PomonaError": "pomona.errors",
+    "Ranker": "pomona.rankers.base",
     "evaluate": "pomona.measures.judge",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
@@ -70,7 +75,7 @@ __all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name) or _ranker_homes().get(name)
+    home = _HOMES.get(name) or _homes().get(name)
     if home is None:
         raise AttributeError(f"module 'pomona' has no attribute {name!r}")
     value = getattr(importlib.import_module(home), name)
@@ -79,11 +84,11 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ranker_homes()])
+    return sorted([*_homes(), "__version__"])
 
 
-def _ranker_homes() -> dict[str, str]:
-    """Every ranker by its class name: a file dropped into `rankers` is part of the front door."""
+def _homes() -> dict[str, str]:
+    """The file of every public name; a file dropped into `rankers` is part of the front door."""
     from pomona._registry import entries
 
-    return {entry.class_name: entry.module for entry in entries("rankers").values()}
+    return _HOMES | {entry.class_name: entry.module for entry in entries("rankers").values()}

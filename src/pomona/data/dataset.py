@@ -295,13 +295,18 @@ def _features(X: Any) -> Features:
         with np.errstate(over="raise"):
             if hasattr(X, "toarray"):  # SciPy sparse: absent is 0, as everywhere in that world
                 X = X.astype(np.float32).toarray()
-            array = np.ascontiguousarray(X, dtype=np.float32)
+            array = np.asarray(X)
+            if array.dtype.kind == "c":
+                raise ValueError("Complex data not supported")
+            array = np.ascontiguousarray(array, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise InputError(f"X must be a table of numbers: {error}") from None
     except FloatingPointError:
         raise InputError("X holds a finite value beyond float32 (3.4e38): rescale that feature") from None
     if array.ndim != 2:
-        raise InputError(f"X must have two dimensions (documents × features), found {array.ndim}")
+        raise InputError(
+            f"X must have two dimensions, found {array.ndim}: Reshape your data (documents × features)"
+        )
     return array
 
 

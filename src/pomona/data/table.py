@@ -95,7 +95,7 @@ def features_of_frame(frame: Any) -> tuple[Features, list[str]]:
     names = [str(name) for name in table.columns]
     out = np.empty((len(table), len(names)), np.float32)
     for place, name in enumerate(table.columns):
-        column = _numbers(table[name], "feature")
+        column = _numbers(table.get_column(name), "feature")  # table[0] would be a row
         try:
             with np.errstate(over="raise"):
                 out[:, place] = column

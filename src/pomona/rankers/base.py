@@ -7,9 +7,10 @@ arrays and frames. The query ids are *requested* as scikit-learn metadata: with 
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -33,7 +34,8 @@ Validation = Dataset | tuple[Any, Any, Any]
 SearchRange = tuple[float, float, str] | list[Any]
 SCALES = ("linear", "log", "int", "log int")
 """How a range is searched."""
-_TRAINING = ("evals_", "best_iteration_", "interrupted_")
+TRAINING = ("evals_", "best_iteration_", "interrupted_")
+"""The record of a training, where it was done step by step."""
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
@@ -143,6 +145,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         weight a document (where a query counts as a whole, the mean of its documents').
         """
         train = as_dataset(X, y, qid)
+        if train.n_docs == 0 or train.n_features == 0:
+            what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)
+            raise InputError(f"found 0 {what}(s) (shape={shape}) while a minimum of 1 is required to learn")
         weights = None if sample_weight is None else _weights(sample_weight, train)
         held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
         if held_out is not None and held_out.n_features != train.n_features:
@@ -150,11 +155,17 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
                 f"the validation data have {held_out.n_features} features, "
                 f"the training data {train.n_features}"
             )
-        self.n_features_in_ = train.n_features
-        self.feature_names_ = train.feature_names
+        self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
+        self._set_column_names(_column_names(X, train))
         self._log = None
-        self.learn(train, held_out, weights)
-        log: TrainingLog | None = self.__dict__.pop("_log")
+        try:
+            self.learn(train, held_out, weights)
+            log = self._log
+        except BaseException:
+            del self.n_features_in_  # what a failed training left is no model
+            raise
+        finally:
+            del self._log
         if log is not None:
             self.evals_, self.best_iteration_ = log.evals, log.best_iteration
             self.interrupted_ = log.interrupted
@@ -179,7 +190,14 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             data = _unlabelled(X, qid)
         if data.n_features != self.n_features_in_:
             raise InputError(
-                f"{type(self).__name__} was fitted on {self.n_features_in_} features, found {data.n_features}"
+                f"X has {data.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        columns = _column_names(X, data)
+        if columns is not None and columns != tuple(getattr(self, "feature_names_in_", columns)):
+            raise InputError(
+                f"the columns of X should be those that {type(self).__name__} was fitted on, in their order: "
+                f"expected {_listed(self.feature_names_in_)}, found {_listed(columns)}"
             )
         scores = self.predict_queries(data)
         return scores if isinstance(X, Dataset) else data.to_input_order(scores)
@@ -204,8 +222,23 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def check_fitted(self) -> None:
         """Refuse to go on before `fit`."""
-        if not hasattr(self, "n_features_in_"):
+        if not self.__sklearn_is_fitted__():
             raise NotFittedError(f"{type(self).__name__} is not fitted: call fit first")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
+
+    def _set_column_names(self, names: Sequence[str] | None) -> None:
+        """The attribute that scikit-learn gives estimators that were fitted on columns with names."""
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted ranker to a file that loads without running code."""
@@ -216,8 +249,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Parameters, what was learnt and how, as (what JSON holds, arrays)."""
         facts, arrays = self.get_state()
         parameters = {name: _plain(name, value) for name, value in self.get_params(deep=False).items()}
-        learnt = {"n_features": self.n_features_in_, "feature_names": list(self.feature_names_), **facts}
-        training = {name: _plain(name, getattr(self, name)) for name in _TRAINING if hasattr(self, name)}
+        learnt = {
+            "n_features": self.n_features_in_,
+            "feature_names": list(self.feature_names_),
+            "has_column_names": hasattr(self, "feature_names_in_"),
+            **facts,
+        }
+        training = {name: _plain(name, getattr(self, name)) for name in TRAINING if hasattr(self, name)}
         return {"parameters": parameters, "learnt": learnt, "training": training}, arrays
 
 
@@ -252,8 +290,9 @@ def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str
     learnt = written["learnt"]
     ranker.n_features_in_ = int(learnt["n_features"])
     ranker.feature_names_ = tuple(learnt["feature_names"])
+    ranker._set_column_names(ranker.feature_names_ if learnt["has_column_names"] else None)
     ranker.set_state(learnt, arrays)
-    for name in written["training"].keys() & set(_TRAINING):
+    for name in written["training"].keys() & set(TRAINING):
         setattr(ranker, name, written["training"][name])
     return ranker
 
@@ -264,9 +303,10 @@ def as_dataset(X: Any, y: Any = None, qid: Any = None) -> Dataset:
         if y is not None or qid is not None:
             raise InputError("a Dataset has its own labels and query ids: leave y and qid out")
         return X
-    if y is None or qid is None:
-        missing = "labels y" if y is None else "query ids qid"
-        raise InputError(f"the {missing} are missing: give a Dataset, or X, y and qid=…")
+    if y is None:
+        raise InputError("the labels y are missing: y should be a 1d array; or give a Dataset")
+    if qid is None:
+        raise InputError("the query ids qid are missing: give a Dataset, or X, y and qid=…")
     return Dataset(X, y, qid)
 
 
@@ -284,14 +324,25 @@ def _weights(given: ArrayLike, data: Dataset) -> Values:
     if weights.shape != (data.n_docs,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise InputError(f"expected {data.n_docs} finite weights not below 0, one a document")
     if not weights.any():
-        raise InputError("all weights are 0: there is nothing to learn from")
+        raise InputError("all weights are zero: there is nothing to learn from")
     return data.from_input_order(weights)
 
 
 def _unlabelled(X: Any, qid: Any) -> Dataset:
     """Rows of features as a dataset: of one query, if nobody says otherwise."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    n = X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))
     return Dataset(X, np.zeros(n), np.zeros(n, np.int64) if qid is None else qid)
+
+
+def _column_names(X: Any, data: Dataset) -> tuple[str, ...] | None:
+    """The columns of `X`, of which `data` were made, where it is a frame that names them."""
+    is_frame = not isinstance(X, Dataset) and hasattr(type(X), "columns")
+    has_names = is_frame and data.feature_names != tuple(map(str, range(data.n_features)))
+    return data.feature_names if has_names else None
+
+
+def _listed(names: Iterable[str]) -> str:
+    return textwrap.shorten(", ".join(names), 60, placeholder=" …")
 
 
 def _plain(name: str, value: Any) -> Any:

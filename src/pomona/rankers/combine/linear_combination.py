@@ -16,7 +16,7 @@ import copy
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,7 +177,7 @@ class LinearCombination(Ranker):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters; `deep`, also the rankers by name and theirs as `name__parameter`."""
         found: dict[str, Any] = super().get_params(deep=False)
-        if deep and not isinstance(self.rankers, str):
+        if deep and _are_pairs(self.rankers):
             for name, ranker in self.rankers:
                 found[name] = ranker
                 found |= {f"{name}__{key}": value for key, value in ranker.get_params().items()}
@@ -186,7 +186,7 @@ class LinearCombination(Ranker):
     def set_params(self, **params: Any) -> Self:
         """Set parameters, replace rankers by name, set their parameters as `name__parameter`."""
         self.rankers = params.pop("rankers", self.rankers)
-        if not isinstance(self.rankers, str):
+        if _are_pairs(self.rankers):
             self.rankers = [(name, params.pop(name, ranker)) for name, ranker in self.rankers]
         super().set_params(**params)
         return self
@@ -226,14 +226,16 @@ class LinearCombination(Ranker):
             raise ValueError(f"{self.weights_.size} weights for {len(self.models_)} rankers")
 
 
+def _are_pairs(rankers: Any) -> TypeGuard[Sequence[tuple[str, Ranker]]]:
+    return isinstance(rankers, Sequence) and all(
+        isinstance(pair, Sequence) and len(pair) == 2 and isinstance(pair[1], Ranker) for pair in rankers
+    )
+
+
 def _checked(rankers: Any) -> Members:
-    pairs = list(rankers) if isinstance(rankers, Sequence) else []
-    is_pair = [
-        isinstance(pair, Sequence) and len(pair) == 2 and isinstance(pair[1], Ranker) for pair in pairs
-    ]
-    if not pairs or not all(is_pair):
+    if not _are_pairs(rankers) or not rankers:
         raise InputError(f"found rankers {rankers!r}, expected (name, ranker) pairs or names with commas")
-    return [(str(name), ranker) for name, ranker in pairs]
+    return [(str(name), ranker) for name, ranker in rankers]
 
 
 def _fitted(members: Members, train: Dataset, valid: Dataset | None, weights: Values | None) -> Members:
