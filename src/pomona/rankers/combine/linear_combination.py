@@ -15,8 +15,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +27,13 @@ from pomona.data.dataset import Dataset
 from pomona.data.normalize import QueryMinMaxScaler, QueryRankScaler, QueryStandardScaler
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure
-from pomona.rankers.base import Ranker, SearchRange, restored
+from pomona.rankers.base import Ranker, restored
 from pomona.rankers.linear.linear_ranker import LinearRanker
 
 _SCALERS = {"standard": QueryStandardScaler, "minmax": QueryMinMaxScaler, "rank": QueryRankScaler}
 Members = list[tuple[str, Ranker]]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LinearCombination(Ranker):
     """Linear combination of rankers, weighed on held-out queries.
 
@@ -55,12 +53,12 @@ class LinearCombination(Ranker):
     weights_ : the weight of each.
     """
 
-    name: ClassVar[str] = "linearcombination"
-    aliases: ClassVar[tuple[str, ...]] = ("linear_combination", "linear-combination", "combination")
-    family: ClassVar[str] = "ensemble"
-    paper: ClassVar[str] = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("weights_",)
-    search_space: ClassVar[Mapping[str, SearchRange]] = {"normalize": list(_SCALERS)}
+    name = "linearcombination"
+    aliases = ("linear_combination", "linear-combination", "combination")
+    family = "ensemble"
+    paper = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
+    learnt_attributes = ("weights_",)
+    search_space = {"normalize": list(_SCALERS)}
 
     rankers: str | Sequence[tuple[str, Ranker]] = "linearregression,bestfeature"
     weights: str | Sequence[float] = "linearregression"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,6 @@ GROWTHS: dict[str, type[LeafwiseGrower] | type[ObliviousGrower]] = {
 }
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ForestRanker(Ranker):
     """A ranker that boosts trees.
 
@@ -75,7 +73,7 @@ class ForestRanker(Ranker):
     seed: int = 0
     verbose: bool = False
 
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    search_space = {
         "learning_rate": (0.02, 0.3, "log"),
         "n_leaves": (7, 127, "log int"),
         "min_docs": (5, 200, "log int"),

@@ -7,9 +7,6 @@ Boosted trees estimate the probability of each label; the score is Σ_k P(label 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from pomona._types import Scores, Values
@@ -24,7 +21,6 @@ from pomona.rankers.forests.forest_ranker import ForestRanker
 _EXPECTED = {"multinomial": multinomial.expected_worth, "ordinal": ordinal.expected_worth}
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class McRank(ForestRanker):
     """McRank: boosted classification of labels, ranked by expected worth.
 
@@ -36,10 +32,10 @@ class McRank(ForestRanker):
     The others are those of every `ForestRanker`; `n_trees` counts rounds, of a tree for each class.
     """
 
-    name: ClassVar[str] = "mcrank"
-    family: ClassVar[str] = "point-wise"
-    paper: ClassVar[str] = "Li, Burges & Wu, NIPS 2007"
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("levels_",)
+    name = "mcrank"
+    family = "point-wise"
+    paper = "Li, Burges & Wu, NIPS 2007"
+    learnt_attributes = ("levels_",)
 
     kind: str = "ordinal"
     worth: str = "label"

@@ -24,9 +24,7 @@ Pairs are never formed: O(n log n) a query, and for s also O(n log n) a query an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,7 +32,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError, UnknownNameError
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.judging import judged_rankings, with_fair_ties
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import (
@@ -167,7 +165,6 @@ def minimize(problem: Problem, start: Values, tolerance: float, max_iterations: 
     return now
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class FSMRank(LinearRanker):
     """FSMRank (reconstructed): selects important features that differ while it learns from pairs.
 
@@ -186,13 +183,13 @@ class FSMRank(LinearRanker):
     those used; an iteration of `evals_` is a value of lambda1, which falls.
     """
 
-    name: ClassVar[str] = "fsmrank"
-    aliases: ClassVar[tuple[str, ...]] = ("fsm_rank", "fsm-rank")
-    family: ClassVar[str] = "pair-wise"
-    paper: ClassVar[str] = "Lai, Pan, Tang & Yu, IEEE TNNLS 2013 (reconstructed)"
+    name = "fsmrank"
+    aliases = ("fsm_rank", "fsm-rank")
+    family = "pair-wise"
+    paper = "Lai, Pan, Tang & Yu, IEEE TNNLS 2013 (reconstructed)"
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "lambda1_", "lambda2_")
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    learnt_attributes = ("lambda1_", "lambda2_")
+    search_space = {
         "lambda1": (1e-3, 10.0, "log"),
         "lambda2": (1e-3, 10.0, "log"),
     }

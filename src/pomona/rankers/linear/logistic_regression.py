@@ -19,7 +19,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,6 @@ from pomona.measures.conventions import gains_of
 from pomona.objectives import multinomial, ordinal
 from pomona.objectives.base import classes_of
 from pomona.objectives.multinomial import class_probabilities
-from pomona.rankers.base import SearchRange
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.gram import combined, gram, weighted_means, whitening
@@ -42,7 +41,6 @@ _MOST_GRADES = 100
 _MOST_HALVINGS = 40
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(LinearRanker):
     """Logistic regression: of relevant or not, of every step between grades, or of every grade.
 
@@ -64,17 +62,12 @@ class LogisticRegression(LinearRanker):
     coef_ : of several models, how the score grows with each feature where all their outputs are 0.
     """
 
-    name: ClassVar[str] = "logisticregression"
-    aliases: ClassVar[tuple[str, ...]] = ("logistic_regression", "logistic-regression", "logistic")
-    family: ClassVar[str] = "point-wise"
-    paper: ClassVar[str] = "Cox, J. Royal Statistical Society B 1958"
-    learnt_attributes: ClassVar[tuple[str, ...]] = (
-        *LinearRanker.learnt_attributes,
-        "output_coef_",
-        "output_intercept_",
-        "levels_",
-    )
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "logisticregression"
+    aliases = ("logistic_regression", "logistic-regression", "logistic")
+    family = "point-wise"
+    paper = "Cox, J. Royal Statistical Society B 1958"
+    learnt_attributes = ("output_coef_", "output_intercept_", "levels_")
+    search_space = {
         "kind": list(KINDS),
         "l2": (1e-3, 1e3, "log"),
         "equal_queries": [False, True],

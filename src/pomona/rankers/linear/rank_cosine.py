@@ -16,9 +16,7 @@ does not change when a constant is added to all scores. Queries whose g is 0 say
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -27,7 +25,7 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import gains_of
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 
 _MOST_HALVINGS = 20
@@ -117,7 +115,6 @@ def _find_steps(first, last, before, weights, gg, gH, HH, gh, hh, Hh, out_step, 
             step *= 0.5
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RankCosine(LinearRanker):
     """RankCosine: features added one at a time so that scores point where the labels point.
 
@@ -136,11 +133,11 @@ class RankCosine(LinearRanker):
     evals_ : after each round the mean `loss` over queries, which only falls, and as for every ranker.
     """
 
-    name: ClassVar[str] = "rankcosine"
-    aliases: ClassVar[tuple[str, ...]] = ("rank_cosine", "rank-cosine")
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Qin et al., Information Processing & Management 2008"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "rankcosine"
+    aliases = ("rank_cosine", "rank-cosine")
+    family = "list-wise"
+    paper = "Qin et al., Information Processing & Management 2008"
+    search_space = {
         "n_rounds": (20, 500, "log int"),
         "target": ["label", "gain"],
     }
@@ -207,16 +204,8 @@ class _Lists:
         target = _centered(target, data) if center else target
         squares = np.empty((data.n_queries, data.n_features))
         over_chunks(_squares, data.n_queries, read_only(data.X), read_only(data.query_ptr), center, squares)
-        gh = _by_feature(data, target, center)
-        return cls(
-            data,
-            target,
-            weights / weights.sum(),
-            center,
-            _by_query(data, target * target),
-            gh,
-            squares.T.copy(),
-        )
+        gg, gh = _by_query(data, target * target), _by_feature(data, target, center)
+        return cls(data, target, weights / weights.sum(), center, gg, gh, squares.T.copy())
 
     def steps(self, scores: Values, before: float) -> tuple[Values, Values]:
         """Along each feature, the step and the loss after it; `before` is the loss now."""
@@ -244,13 +233,6 @@ def _centered(values: Values, data: Dataset) -> Values:
 def _by_feature(data: Dataset, values: Values, center: bool) -> Values:
     """(n_features, n_queries) products of one value a document with each feature."""
     out = np.empty((data.n_queries, data.n_features))
-    over_chunks(
-        _products,
-        data.n_queries,
-        read_only(data.X),
-        read_only(data.query_ptr),
-        read_only(values),
-        center,
-        out,
-    )
+    lists = read_only(data.X), read_only(data.query_ptr), read_only(values)
+    over_chunks(_products, data.n_queries, *lists, center, out)
     return np.ascontiguousarray(out.T)

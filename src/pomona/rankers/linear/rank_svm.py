@@ -21,10 +21,6 @@ the sum over pairs, as in LIBLINEAR; the grid that is searched is laid out by th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 from scipy.optimize import minimize
 
@@ -32,7 +28,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
@@ -119,21 +115,10 @@ class PairLoss:
     def _partners(self, values: Values) -> tuple[Values, Values, Values]:
         """Of each document, its partners above and below within the margin, and the sum of their values."""
         data, n = self._data, self._data.n_docs
-        above, below, total = np.empty(n), np.empty(n), np.empty(n)
-        over_chunks(
-            _sum_partners,
-            data.n_queries,
-            self._scores,
-            self._rows,
-            self._grades,
-            read_only(data.query_ptr),
-            values,
-            above,
-            below,
-            total,
-            smallest=16,
-        )
-        return above, below, total
+        lists = self._scores, self._rows, self._grades, read_only(data.query_ptr)
+        sums = np.empty(n), np.empty(n), np.empty(n)
+        over_chunks(_sum_partners, data.n_queries, *lists, values, *sums, smallest=16)
+        return sums
 
 
 class _Newton:
@@ -152,7 +137,7 @@ class _Newton:
         if self.converged:
             return
         self._penalty = 1.0 / (C * self._loss.n_pairs)
-        found = minimize(
+        solution = minimize(
             self.value,
             self.coef,
             jac=True,
@@ -165,7 +150,7 @@ class _Newton:
                 "max_trust_radius": 1e12,  # features may be small, and weights large
             },
         )
-        self.coef, self.converged = found.x, bool(found.success)
+        self.coef, self.converged = solution.x, bool(solution.success)
 
     def value(self, w: Values) -> tuple[float, Values]:
         """What is minimized, and its gradient."""
@@ -184,7 +169,6 @@ class _Newton:
         self.coef = xk.copy()
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RankSVM(MarginRanker):
     """RankSVM: a linear ranker with a margin between every two documents of different label.
 
@@ -196,11 +180,11 @@ class RankSVM(MarginRanker):
     tolerance : stop when the gradient is so small beside the one at w = 0; LIBLINEAR's default.
     """
 
-    name: ClassVar[str] = "ranksvm"
-    aliases: ClassVar[tuple[str, ...]] = ("rank_svm",)
-    family: ClassVar[str] = "pair-wise"
-    paper: ClassVar[str] = "Joachims, KDD 2002; Chapelle & Keerthi, Information Retrieval 2010"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {"C": (1e-7, 1.0, "log")}
+    name = "ranksvm"
+    aliases = ("rank_svm",)
+    family = "pair-wise"
+    paper = "Joachims, KDD 2002; Chapelle & Keerthi, Information Retrieval 2010"
+    search_space = {"C": (1e-7, 1.0, "log")}
 
     max_iterations: int = 100
     tolerance: float = 1e-3
