@@ -31,7 +31,8 @@ from pomona.errors import InputError
 from pomona.rankers.base import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
-from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
+from pomona.rankers.linear.sums.label_sums import grades
+from pomona.rankers.linear.sums.pair_hinge import sum_above, sum_below
 from pomona.rankers.linear.sums.ranking import Ranking
 
 
@@ -42,40 +43,18 @@ def _sum_partners(first, last, scores, rows, grades, query_ptr, values, above, b
     scores, values (n_docs,) · rows (n_docs,) by descending score in each query · grades (n_docs,) from 1 in
     each query · above, below, total (n_docs,) are written to.
     """
-    longest = 0
     for q in range(first, last):
-        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
-    z, g, terms = np.empty(longest), np.empty(longest, np.int32), np.ones((longest, 2))
-    all_sums, found = np.empty((longest + 1, 2)), np.empty(2)
-    for q in range(first, last):
-        begin, n, top = query_ptr[q], query_ptr[q + 1] - query_ptr[q], 1
-        ranked = rows[begin : begin + n]
-        for at in range(n):
-            i = ranked[at]
-            z[at], terms[at, 1], g[at] = scores[i], values[i], grades[i]
-            top = max(top, g[at])
-        tree = all_sums[: top + 1]
-        # From the highest score down, documents that are less than 1 below enter ...
-        tree[:] = 0.0
-        entering = 0
-        for at in range(n):
-            while entering < n and z[at] - z[entering] < 1.0:
-                insert_terms(tree, g[entering], terms[entering])
-                entering += 1
-            i = ranked[at]
-            sum_terms(tree, g[at] - 1, found)
-            below[i], total[i] = found
-        # ... and from the lowest up, those that are less than 1 above, the highest grade counted as 1.
-        tree[:] = 0.0
-        entering = n - 1
-        for at in range(n - 1, -1, -1):
-            while entering >= 0 and z[entering] - z[at] < 1.0:
-                insert_terms(tree, top + 1 - g[entering], terms[entering])
-                entering -= 1
-            i = ranked[at]
-            sum_terms(tree, top - g[at], found)
-            above[i] = found[0]
-            total[i] += found[1]
+        ranked = rows[query_ptr[q] : query_ptr[q + 1]]
+        s, y = scores[ranked], grades[ranked]
+        terms, sums = np.ones((ranked.size, 2)), np.empty((ranked.size, 2))
+        terms[:, 1] = values[ranked]
+        sum_below(s, y, terms, sums)
+        for at in range(ranked.size):
+            below[ranked[at]], total[ranked[at]] = sums[at]
+        sum_above(s, y, terms, sums)
+        for at in range(ranked.size):
+            above[ranked[at]] = sums[at, 0]
+            total[ranked[at]] += sums[at, 1]
 
 
 class PairLoss:
