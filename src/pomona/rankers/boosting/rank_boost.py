@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
+from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.boosting.stumps.stump_sum import StumpSum
@@ -212,10 +212,7 @@ class _Pairs:
         self._weight = query_weights(weights, train)
         self._weight = np.where(n_pairs > 0, self._weight, 0.0)
         if not self._weight.any():
-            raise InputError(
-                "there is nothing to learn: no query (of a weight above 0) has two documents of different "
-                "labels"
-            )
+            raise NothingToLearnError("no query that counts has two documents of different labels")
         self.least_error = 0.5 / float(n_pairs[self._weight > 0].sum())
         if balance_queries:
             self._weight /= np.maximum(n_pairs, 1.0)

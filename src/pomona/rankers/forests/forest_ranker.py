@@ -19,6 +19,7 @@ from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.model_file import with_prefix
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
@@ -198,10 +199,6 @@ class ForestRanker(Ranker):
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
         self.models_ = [
-            Forest.of_arrays(_with_prefix(arrays, f"{k}."), self.n_features_in_, float(base))
+            Forest.of_arrays(with_prefix(arrays, f"{k}."), self.n_features_in_, float(base))
             for k, base in enumerate(facts["bases"])
         ]
-
-
-def _with_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -35,7 +35,7 @@ import numpy as np
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Offsets, Scores, Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError
+from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists, encode
 from pomona.rankers.base import query_weights
@@ -107,9 +107,7 @@ class WorkingSets:
             self._add(np.flatnonzero(lost > 0), slopes, lost)
         self._weights[np.setdiff1d(np.arange(data.n_queries), self.query)] = 0.0
         if not self._weights.any():
-            raise InputError(
-                f"there is nothing to learn: no query has a ranking that {measure} tells from another"
-            )
+            raise NothingToLearnError(f"no query has a ranking that {measure} tells from another")
         self._weights /= self._weights.sum()
 
     def tangent(self, w: Values) -> tuple[Values, float]:

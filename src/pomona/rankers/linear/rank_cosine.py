@@ -23,7 +23,7 @@ import numpy as np
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError, NothingToLearnError, UnknownNameError
 from pomona.measures.conventions import gains_of
 from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
@@ -86,14 +86,14 @@ def _loss_after(step, weights, gg, gH, HH, gh, hh, Hh):
 def _find_steps(first, last, before, weights, gg, gH, HH, gh, hh, Hh, out_step, out_loss):
     """Of each feature, the step along it and the loss after; gh, hh, Hh (n_features, n_queries)."""
     for j in range(first, last):
-        slope, bend, H_total, h_total = 0.0, 0.0, 0.0, 0.0
+        slope, curvature, H_total, h_total = 0.0, 0.0, 0.0, 0.0
         for q in range(gg.size):
             H_total += weights[q] * HH[q]
             h_total += weights[q] * hh[j, q]
             if HH[q] > 0.0:
                 weight = weights[q] / (np.sqrt(gg[q] * HH[q]) * HH[q])
                 slope += weight * (gh[j, q] * HH[q] - gH[q] * Hh[j, q])
-                bend += weight * (gH[q] * hh[j, q] - gh[j, q] * Hh[j, q])
+                curvature += weight * (gH[q] * hh[j, q] - gh[j, q] * Hh[j, q])
         out_step[j], out_loss[j] = 0.0, before
         if h_total == 0.0:
             continue
@@ -105,8 +105,8 @@ def _find_steps(first, last, before, weights, gg, gH, HH, gh, hh, Hh, out_step, 
         else:
             longest = np.sqrt(H_total / h_total)
         step = longest if slope > 0.0 else -longest
-        if abs(slope) < bend * longest:
-            step = slope / bend
+        if abs(slope) < curvature * longest:
+            step = slope / curvature
         for _ in range(_MOST_HALVINGS):
             loss = _loss_after(step, weights, gg, gH, HH, gh[j], hh[j], Hh[j])
             if loss < before:
@@ -180,7 +180,7 @@ class RankCosine(LinearRanker):
         useful = (lists.gg > 0) & (by_query > 0)
         if not useful.any():
             kind = "of different labels" if self.center else f"with a {self.target} other than 0"
-            raise InputError(f"there is nothing to learn: no query has documents {kind}")
+            raise NothingToLearnError(f"no query has documents {kind}")
         if useful.all():
             return lists
         rows = np.repeat(useful, np.diff(train.query_ptr))

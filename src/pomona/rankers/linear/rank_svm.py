@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from pomona._jit import kernel, over_chunks
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError
+from pomona.errors import NothingToLearnError
 from pomona.rankers.base import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
@@ -171,5 +171,5 @@ class RankSVM(MarginRanker):
     def make_problem(self, train: Dataset, weights: Values | None) -> _Newton:
         loss = PairLoss(train, weights)
         if loss.n_pairs == 0:
-            raise InputError("there is nothing to learn: no query has two documents of different label")
+            raise NothingToLearnError("no query that counts has two documents of different labels")
         return _Newton(loss, train.n_features, self.tolerance, self.max_iterations)

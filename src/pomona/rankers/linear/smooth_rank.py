@@ -263,18 +263,18 @@ class SmoothRank(LinearRanker):
         """From `coef`, the weights that are best for one σ."""
 
         def loss(w: Values) -> tuple[float, Values]:
-            value, push = smoothed.gradient(weighted_sums(X, w), sigma)
+            value, by_score = smoothed.gradient(weighted_sums(X, w), sigma)
             away = w - start
-            return l2 * float(away @ away) - value, 2 * l2 * away - feature_sums(X, push)
+            return l2 * float(away @ away) - value, 2 * l2 * away - feature_sums(X, by_score)
 
-        found: Values = minimize(
+        solution: Values = minimize(
             loss,
             coef,
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": self.max_iterations, "ftol": self.tolerance, "gtol": 0.0},
         ).x
-        return found
+        return solution
 
 
 def _spread_by_one(coef: Values, data: Dataset, by_query: Values) -> Values:

@@ -26,7 +26,7 @@ import numpy as np
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError
+from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.rankers.base import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
@@ -94,9 +94,8 @@ class APLoss:
         given = query_weights(weights, data)
         self._weights = np.where((n_relevant > 0) & (n_relevant < self._lengths), given, 0.0)
         if not self._weights.any():
-            raise InputError(
-                f"there is nothing to learn: no query has documents with a label of at least {relevant:g} "
-                "and others below"
+            raise NothingToLearnError(
+                f"no query has documents with a label of at least {relevant:g} and others below"
             )
         self._weights /= self._weights.sum()
         self._ranking = Ranking(data.query_ptr)

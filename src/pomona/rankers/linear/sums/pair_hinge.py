@@ -14,7 +14,7 @@ import numpy as np
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Values
 from pomona.data.dataset import read_only
-from pomona.errors import InputError
+from pomona.errors import NothingToLearnError
 from pomona.measures.judge import sum_in_order
 from pomona.rankers.linear.sums.feature_sums import sum_of_pieces, symmetric
 from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
@@ -159,9 +159,7 @@ class SquaredPairHinge:
         counted = np.where(pairs > 0, 1.0 if weights is None else weights, 0.0)
         total = sum_in_order(counted * pairs)
         if total == 0:
-            raise InputError(
-                "there is nothing to learn: no query that counts has two documents of different labels"
-            )
+            raise NothingToLearnError("no query that counts has two documents of different labels")
         self._rules = (grade, np.array(query_ptr, np.int64), counted / total)
         self._n_queries = len(pairs)
 
