@@ -31,6 +31,11 @@ def write_model(
         raise InputError(f"the model cannot be written, a parameter is no JSON ({error})", path) from None
 
 
+def with_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin so, without it: those of one part of a model."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 def read_model(path: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
     """The kind of ranker, its parameters and its arrays."""
     if not path.is_file():
