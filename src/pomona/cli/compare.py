@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pomona._parameters import split_outside
+from pomona.cli.options import DocId, Jobs, Json, Label, Qid, named_columns
 from pomona.errors import InputError, PomonaError
 
 if TYPE_CHECKING:
@@ -49,9 +51,9 @@ def compare(
     seeds: Annotated[str | None, typer.Option(help="As in 0,1,2: train everything once for each.")] = None,
     valid: Annotated[str | None, typer.Option(help="Validation file, with --test.")] = None,
     test: Annotated[str | None, typer.Option(help="Test file; DATA is then the training file.")] = None,
-    label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
-    qid: Annotated[str | None, typer.Option(help="The query column of a table.")] = None,
-    doc_id: Annotated[str | None, typer.Option(help="The document id column of a table.")] = None,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
     baseline: Annotated[str | None, typer.Option(help="The ranker to compare all with [the first].")] = None,
     trials: Annotated[
         int | None, typer.Option(help="Search parameters on the validation queries, so many tries a run.")
@@ -60,15 +62,13 @@ def compare(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Directory of the store and the report.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Processes; 1 gives the fairest times.")
-    ] = None,
+    jobs: Jobs = None,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Without, only run; with, later, only report.")
     ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines; no progress.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Train every ranker on every fold, judge them, test the differences, and write a report.
 
@@ -81,11 +81,11 @@ def compare(
     \b
     Example:
         pomona compare mq2008 --rankers lambdamart,mart --measures ndcg@10,ap --out mq2008
-        pomona compare mq2008 --rankers "lambdamart,lambdamart(growth=oblivious),mart(n_trees=100)"
+        pomona compare mq2008 --rankers "lambdamart(growth=oblivious),lambdarank(hidden=[64, 32])"
         pomona compare spec.toml --jobs 4
     """
     from pomona.experiments.spec import read_spec
-    from pomona.experiments.spec_options import spec_from_options, split_outside
+    from pomona.experiments.spec_options import spec_from_options
 
     options = {
         "rankers": rankers,
@@ -114,14 +114,13 @@ def compare(
         _refuse_parts(data, test)
         if rankers is None:
             raise InputError("no ranker is named: add --rankers lambdamart,mart or so (pomona list rankers)")
-        columns = {"label": label, "qid": qid, "doc_id": doc_id}
         spec = spec_from_options(
             data,
             rankers,
             valid=valid,
             test=test,
             folds=None if folds is None else _integers("folds", folds),
-            columns={name: column for name, column in columns.items() if column is not None},
+            columns=named_columns(label, qid, doc_id),
             n_trials=trials,
             measures=None if measures is None else split_outside(measures),
             conventions=None if conventions is None else split_outside(conventions),

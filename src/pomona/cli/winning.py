@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pomona.cli.options import Json, Measures, split_measures
 from pomona.errors import InputError, UnknownNameError
 
 _METHOD = ("method", "algorithm", "ranker", "model", "system")
@@ -26,15 +27,12 @@ def winning(
     reading: Annotated[
         str, typer.Option(help="What is ideal: `pairs` won, or the most wins `attained`.")
     ] = "pairs",
-    measure: Annotated[
-        list[str] | None,
-        typer.Option("--measure", "-m", help="Count only these; repeat or separate by commas."),
-    ] = None,
+    measure: Measures = None,
     where: Annotated[
         list[str] | None,
         typer.Option("--where", metavar="COLUMN=VALUE", help="Take only these rows of a long table; repeat."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Count how many others each method beats (Tax, Bockting & Hiemstra 2015), by measure and over all.
 
@@ -57,8 +55,7 @@ def winning(
     if reading not in READINGS:
         raise UnknownNameError("reading", reading, READINGS)
     results = _read(table, where or [])
-    wanted = [part.strip() for text in measure or [] for part in text.split(",") if part.strip()]
-    measures = _chosen(results, wanted)
+    measures = _chosen(results, split_measures(measure))
     parts = {name: _rows(results, {name}, reading) for name in measures}
     combined = _rows(results, set(measures), reading)
     if as_json:

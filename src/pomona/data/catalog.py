@@ -8,13 +8,14 @@ licence first.
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pomona.data.dataset import Dataset
-from pomona.data.folds import Fold, Folds, find_folds, read_part
+import platformdirs
+
+from pomona.data.folds import Fold, Folds, find_folds
 from pomona.errors import InputError, MissingDataError, UnknownNameError
 
 
@@ -48,13 +49,13 @@ class Collection:
 
     def folds(self) -> Folds:
         """Its folds, or an error that says where to get it and where to put it."""
-        found = self.directory()
-        if found is None:
+        directory = self.directory()
+        if directory is None:
             raise MissingDataError(
                 f"{self.title} is not here: get it from {self.page} and put {self.layout}"
                 f" into {data_directory() / self.places[0]} (or set POMONA_DATA to where your data lie)"
             )
-        return find_folds(found, prefix=self.prefix, n_features=self.n_features)
+        return find_folds(directory, prefix=self.prefix, n_features=self.n_features)
 
     def _candidates(self) -> Iterator[Path]:
         for place in self.places:
@@ -248,13 +249,7 @@ COLLECTIONS = {collection.name: collection for collection in _COLLECTIONS}
 
 def data_directory() -> Path:
     """`POMONA_DATA`, or the place the operating system gives to an application's data."""
-    if asked := os.environ.get("POMONA_DATA"):
-        return Path(asked)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "pomona"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "pomona" / "data"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "pomona"
+    return Path(os.environ.get("POMONA_DATA") or platformdirs.user_data_dir("pomona", appauthor=False))
 
 
 def available() -> list[tuple[Collection, bool]]:
@@ -273,27 +268,19 @@ def load(name: str | Path, fold: int = 1) -> Fold:
     return folds[fold - 1]
 
 
-def load_folds(name: str | Path) -> Folds:
-    """All folds of a collection or of a directory; each is read when it is asked for."""
+def load_folds(name: str | Path, *, columns: Mapping[str, Any] | None = None) -> Folds:
+    """All folds of a collection or of a directory; each is read when it is asked for.
+
+    `columns` are `label`, `qid` and `doc_id` of the tables in a directory.
+    """
     collection = COLLECTIONS.get(str(name).lower())
     if collection is not None:
         return collection.folds()
     if Path(name).is_dir():
-        return find_folds(name)
+        return find_folds(name, columns=columns)
     if Path(name).is_file():
         raise InputError("this is one file, expected a fold directory or a collection's name", name)
     raise UnknownNameError("collection or directory", str(name), COLLECTIONS)
-
-
-def load_parts(source: str | Path, *, undefined: float = 0.0) -> dict[str, Dataset]:
-    """Every document of a file, fold directory or collection once, in parts that do not overlap.
-
-    A file is one part, named as the file is. With `undefined=nan` what the file leaves out, or marks as
-    missing, stays apart from zero.
-    """
-    if str(source).lower() not in COLLECTIONS and Path(source).is_file():
-        return {Path(source).name: read_part(source, undefined=undefined)}
-    return load_folds(source).parts(undefined=undefined)
 
 
 def _in_any_case(parent: Path, name: str) -> Path:

@@ -39,7 +39,7 @@ def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], 
     A byte order mark is left out. The files are read, not mapped: a mapped file that another process
     cuts short kills this one.
     """
-    if all(_is_plain(path) for path in paths):
+    if all(is_plain(path) for path in paths):
         return _read_plain(paths, padding)
     room = available_memory()
     text = bytearray()
@@ -63,6 +63,20 @@ def read_bytes(path: Path) -> bytes:
     return text[:-1].tobytes()
 
 
+def first_line(path: Path) -> bytes:
+    """What stands before the first newline, or as much of it as one piece holds."""
+    return next(_pieces(path), b"").partition(b"\n")[0]
+
+
+def plain_name(path: Path) -> str:
+    """The file's name without its compression suffix.
+
+    >>> plain_name(Path("data/train.csv.gz")), plain_name(Path("train.txt"))
+    ('train.csv', 'train.txt')
+    """
+    return path.stem if path.suffix.lower() in SUFFIXES else path.name
+
+
 @contextlib.contextmanager
 def open_to_write(path: Path) -> Iterator[IO[bytes]]:
     """A stream of bytes to `path`, compressed as its suffix says; the file appears when all is written."""
@@ -81,7 +95,7 @@ def available_memory() -> int:
     return min(room)
 
 
-def _is_plain(path: Path) -> bool:
+def is_plain(path: Path) -> bool:
     """Whether this is a file without compression (and not a pipe, which cannot be read from two places)."""
     with _readable(path):
         mode = path.stat().st_mode

@@ -37,6 +37,19 @@ class TextColumn(Sequence[str]):
         np.cumsum([len(text) for text in encoded], out=offsets[1:])
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
 
+    @classmethod
+    def joined(cls, columns: Sequence[TextColumn | None], lengths: Sequence[int]) -> TextColumn | None:
+        """Columns of these lengths one after the other; None is a column of empty texts, or none at all."""
+        if all(column is None for column in columns):
+            return None
+        blank = np.empty(0, np.uint8)
+        pieces = [blank if one is None else np.frombuffer(one._bytes(), np.uint8) for one in columns]
+        sizes = [
+            np.zeros(length, np.int64) if one is None else np.diff(one.offsets)
+            for one, length in zip(columns, lengths, strict=True)
+        ]
+        return cls(np.concatenate(pieces), np.concatenate(([0], np.cumsum(np.concatenate(sizes)))))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
