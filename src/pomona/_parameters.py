@@ -24,7 +24,7 @@ _KINDS: dict[Any, str] = {
     int: "a whole number",
     float: "a number",
     dict: "a table",
-    list: "a list",
+    list: "a list, as in [1, 2]",
     NoneType: "none",
 }
 
@@ -226,5 +226,5 @@ def _refusal(value: Any, kind: Any) -> InputError:
 def _described(kind: Any) -> str:
     """The kind in words; of classes that no text can be, nothing is said."""
     choices = [choice for choice in _choices(kind) if choice in _KINDS or get_origin(choice)]
-    words = [_KINDS.get(get_origin(choice) or choice, "a list") for choice in choices]
+    words = [_KINDS.get(get_origin(choice) or choice, _KINDS[list]) for choice in choices]
     return " or ".join(words) or str(getattr(kind, "__name__", kind))

@@ -36,8 +36,9 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
     special = [name for name in (label, qid, doc_id) if name is not None]
     if len(set(special)) < len(special):
         raise InputError(f"label, query id and document id must be different columns, found {special}")
-    for name in special:
-        _check_column(name, table.columns)
+    for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id)):
+        if name is not None:
+            _check_column(name, table.columns, use)
     for name in (label, qid):
         _check_no_null(table[name], name)
     X, feature_names = features_of_frame(table.drop(special))
@@ -138,13 +139,13 @@ def _narwhals_frame(frame: Any) -> Any:
     return table.collect() if isinstance(table, nw.LazyFrame) else table
 
 
-def _check_column(name: str, columns: list[str]) -> None:
+def _check_column(name: str, columns: list[str], use: str) -> None:
     if name not in columns:
         by_lower_case = {str(column).lower(): str(column) for column in columns}
-        near = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.3)
+        near = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.5)
         first = ", ".join(map(repr, columns[:5]))
         hint = f": did you mean {by_lower_case[near[0]]!r}?" if near else f" (the first columns: {first})"
-        raise InputError(f"no column {name!r}{hint}")
+        raise InputError(f"no column {name!r}{hint}; the option {use} names it")
 
 
 def _check_no_null(column: Any, name: str) -> None:
