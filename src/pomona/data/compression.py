@@ -46,7 +46,7 @@ def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], 
     starts = []
     for path in paths:
         starts.append(len(text))
-        for piece in _pieces(path):
+        for piece in pieces(path):
             text += piece
             if len(text) > room:
                 raise InputError(f"holds more than the {_in_gigabytes(room)} of memory available", path)
@@ -65,7 +65,7 @@ def read_bytes(path: Path) -> bytes:
 
 def first_line(path: Path) -> bytes:
     """What stands before the first newline, or as much of it as one piece holds."""
-    return next(_pieces(path), b"").partition(b"\n")[0]
+    return next(pieces(path), b"").partition(b"\n")[0]
 
 
 def plain_name(path: Path) -> str:
@@ -157,7 +157,8 @@ def _byte_order_mark(path: Path) -> int:
         return len(_BYTE_ORDER_MARK) if file.read(3) == _BYTE_ORDER_MARK else 0
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
+def pieces(path: Path) -> Iterator[bytes]:
+    """The content of a file, decompressed where it is compressed, a piece at a time."""
     with _readable(path), path.open("rb") as file:
         compression = _compression(file.peek(8)[:8], path)
         if compression == ".zst":

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Features, Labels, Offsets
-from pomona.data.text import TextColumn
+from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Dataset:
         chosen = np.asarray(queries)
         wanted = np.arange(self.n_queries)[chosen if chosen.size else chosen.astype(np.int64)]
         lengths = np.diff(self.query_ptr)[wanted]
-        query_ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        query_ptr = offsets(lengths)
         rows = np.repeat(self.query_ptr[wanted] - query_ptr[:-1], lengths) + np.arange(query_ptr[-1])
         return Dataset.from_parts(
             self.X[rows],
@@ -276,7 +276,7 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
         texts = {name: None if column is None else column.take(order) for name, column in texts.items()}
     input_order = order
     if any(part.input_order is not None for part in wide):
-        starts = np.concatenate(([0], np.cumsum(lengths)))
+        starts = offsets(lengths)
         orders = [np.arange(p.n_docs) if p.input_order is None else p.input_order for p in wide]
         input_order = np.concatenate([a + b for a, b in zip(starts, orders, strict=False)])[rows]
     data = Dataset.from_parts(
@@ -311,8 +311,7 @@ def gather(query_ids: NDArray[Any]) -> tuple[Offsets | None, Offsets, NDArray[An
     run_lengths = np.diff(np.append(starts, n))
     query_of_row = np.repeat(place[which], run_lengths)
     order = np.argsort(query_of_row, kind="stable").astype(np.int64)
-    query_ptr = np.concatenate(([0], np.cumsum(np.bincount(query_of_row)))).astype(np.int64)
-    return order, query_ptr, run_ids[np.sort(first)]
+    return order, offsets(np.bincount(query_of_row)), run_ids[np.sort(first)]
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -26,7 +26,7 @@ from pomona.data import _letor_kernels as kernels
 from pomona.data import parsed_cache
 from pomona.data.compression import available_memory, plain_name, read_bytes, read_files
 from pomona.data.dataset import Dataset, gather
-from pomona.data.text import TextColumn
+from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
@@ -111,8 +111,8 @@ class _Source:
         return self._match(_TOKEN, at)
 
     def _match(self, pattern: re.Pattern[bytes], at: int) -> bytes:
-        found = pattern.match(self.text.data, at)
-        text = bytes(found.group()) if found else b""
+        match = pattern.match(self.text.data, at)
+        text = bytes(match.group()) if match else b""
         return text.removesuffix(b"\r") if self.text[at + len(text)] == ord("\n") else text
 
     def file_at(self, at: int) -> int:
@@ -128,10 +128,10 @@ class _Source:
         column = np.count_nonzero((line_before & 0xC0) != 0x80) + 1  # 0b10…: inside a character
         token = self.token(at).decode(errors="replace")
         nothing = {ord(" "): "a blank", ord("\t"): "a blank", ord("#"): "a comment"}
-        found = nothing.get(int(self.text[at]), "the end of the line")
+        shown = nothing.get(int(self.text[at]), "the end of the line")
         if token:
-            found = repr(token if len(token) <= 40 else token[:39] + "…")
-        message = f"found {found}, expected {expected}"
+            shown = repr(token if len(token) <= 40 else token[:39] + "…")
+        message = f"found {shown}, expected {expected}"
         return InputError(message, self.files[file], len(newlines) + 1, int(column))
 
 
@@ -276,8 +276,7 @@ def _queries_by_size(
         total = sum(sizes[before:])
         if total != n and heads.error is None:
             raise InputError(f"its queries have {total} rows, but {path} has {n}", query_file)
-    query_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return query_ptr, np.arange(1, len(sizes) + 1)
+    return offsets(sizes), np.arange(1, len(sizes) + 1)
 
 
 def _read_features(
@@ -365,12 +364,12 @@ def _read_comments(source: _Source, hash_at: Offsets) -> tuple[TextColumn | None
 
 
 def _column(source: _Source, starts: Offsets, lengths: Offsets) -> TextColumn | None:
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
-    if offsets[-1] == 0:
+    places = offsets(lengths)
+    if places[-1] == 0:
         return None
-    out = np.empty(offsets[-1], np.uint8)
-    _over_pieces(kernels.copy_texts, len(starts), _LINES_A_PIECE, source.text, starts, offsets, out)
-    return TextColumn(out, offsets)
+    out = np.empty(places[-1], np.uint8)
+    _over_pieces(kernels.copy_texts, len(starts), _LINES_A_PIECE, source.text, starts, places, out)
+    return TextColumn(out, places)
 
 
 def _over_pieces(kernel: Callable[..., Any], n_items: int, size: int, *arguments: Any) -> list[Any]:

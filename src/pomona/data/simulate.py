@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from pomona._types import Features, Labels, Offsets
 from pomona.data.dataset import Dataset
-from pomona.data.text import TextColumn
+from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 Column = NDArray[np.float32]
@@ -137,7 +137,7 @@ def simulate(
     n_blocks = -(-n_queries // _QUERIES_IN_BLOCK)
     query_seed, *block_seeds = np.random.SeedSequence(seed).spawn(1 + n_blocks)
     lengths, queries = _draw_queries(np.random.default_rng(query_seed), n_queries, docs_per_query)
-    query_ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    query_ptr = offsets(lengths)
     n_docs = int(query_ptr[-1])
     X, y = np.empty((n_docs, n_features), np.float32), np.empty(n_docs, np.float32)
 

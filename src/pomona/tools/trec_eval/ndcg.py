@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pomona.measures.judge import sum_in_order
 from pomona.tools.trec_eval.gain import Pairs, gain_by_label, gains_of, levels_of
 from pomona.tools.trec_eval.parameter import NamedPairs, labels_10
-from pomona.tools.trec_eval.precision import over, sum_in_order
+from pomona.tools.trec_eval.precision import over
 from pomona.tools.trec_eval.ranking import Ranking
 
 

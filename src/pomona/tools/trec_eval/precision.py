@@ -12,14 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pomona._types import Values
+from pomona.measures.judge import sum_in_order
 from pomona.tools.trec_eval.ranking import UNJUDGED, Ranking
 
 _EPSILON = 0.00001  # infAP's smoothing
-
-
-def sum_in_order(terms: Values) -> float:
-    """The sum, added from first to last (np.sum adds in pairs)."""
-    return float(np.cumsum(terms)[-1]) if terms.size else 0.0
 
 
 def over(numerator: float, denominator: float) -> float:
