@@ -10,13 +10,13 @@ import contextlib
 import gzip
 import lzma
 import stat
-import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 import numpy as np
+import psutil
 import zstandard
 from numpy.typing import NDArray
 
@@ -86,13 +86,10 @@ def open_to_write(path: Path) -> Iterator[IO[bytes]]:
 
 def available_memory() -> int:
     """How many bytes can be used before the machine, or the container, runs out of memory."""
-    room = [sys.maxsize]
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        room += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    room: int = psutil.virtual_memory().available
     with contextlib.suppress(OSError, ValueError):  # "max" when there is no limit
-        room.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return min(room)
+        room = min(room, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return room
 
 
 def is_plain(path: Path) -> bool:

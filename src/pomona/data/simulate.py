@@ -147,7 +147,9 @@ def simulate(
             last = min(first + _QUERIES_IN_BLOCK, n_queries)
             rows = slice(query_ptr[first], query_ptr[last])
             rng = np.random.default_rng(block_seeds[block])
-            query = {name: np.repeat(of[first:last], lengths[first:last]) for name, of in queries.items()}
+            query = {
+                name: np.repeat(values[first:last], lengths[first:last]) for name, values in queries.items()
+            }
             _fill_block(rng, query, noise, X[rows], y[rows])
 
     over_chunks(fill, n_blocks)
@@ -182,7 +184,7 @@ def _draw_queries(
         **{f"{stream}_idf": idf * rng.lognormal(0.0, 0.1, n) for stream in STREAMS},
     }
     n_docs = np.maximum(1, np.rint(lengths)).astype(np.int64)
-    return n_docs, {name: of.astype(np.float32) for name, of in values.items()}
+    return n_docs, {name: column.astype(np.float32) for name, column in values.items()}
 
 
 def _fill_block(
