@@ -179,7 +179,8 @@ def _label_findings(scan: Scan) -> Iterator[Finding]:
         yield _of_details("label levels", scan.name, "levels", len(levels), [text])
     for check, is_odd in (("negative label", y < 0), ("fractional label", y != np.floor(y))):
         rows = np.flatnonzero(is_odd)
-        yield _of_documents(scan, check, rows, lambda n, rows=rows: f"label {y[rows[n]]:g}")
+        shown = [f"label {y[row]:g}" for row in rows[:N_EXAMPLES]]
+        yield _of_documents(scan, check, rows, shown.__getitem__)
 
 
 def _query_findings(scan: Scan) -> Iterator[Finding]:
