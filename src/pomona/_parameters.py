@@ -86,7 +86,7 @@ def _literal(text: str) -> Any:
         pass
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
-    # Numbers that are none to TOML: `.5`, `5.`, `007`; but `1_000` is one only in TOML's own places.
+    # Numbers that TOML does not take: `.5`, `5.`, `007`.
     return float(text) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text, re.IGNORECASE) else text
 
 

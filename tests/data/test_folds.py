@@ -138,6 +138,12 @@ def test_each_file_is_parsed_once(tmp_path, monkeypatch):
     assert len(parsed) == 5
 
 
+def test_five_parts_may_be_compressed_tables(tmp_path):
+    for number in range(1, 6):
+        write(tmp_path / f"S{number}.csv.gz", f"label,qid,x\n1,{number},{number}\n")
+    assert qids(find_folds(tmp_path)[1]) == [[2, 3, 4], [5], [1]]
+
+
 def test_tables_have_the_columns_that_are_named_and_the_same_features(tmp_path):
     write(tmp_path / "train.csv", "grade,query,x\n1,a,2.5\n")
     write(tmp_path / "test.csv.gz", "grade,query,x\n0,b,3.5\n")

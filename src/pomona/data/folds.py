@@ -113,7 +113,7 @@ def find_folds(directory: str | Path, *, prefix: str = "", **options: Any) -> Fo
         folds = [_files_by_role(path, prefix) for path in numbered]
         # Each fold holds all documents, so the first one tells the parts.
         return Folds(folds, _parts_of_fold(folds[0]), **options)
-    sets = _numbered(root, r"s(\d+)(?:\.txt)?(?:\.\w+)?")
+    sets = _numbered(root, r"s(\d+)(?:\.\w+){0,2}")
     if len(sets) == N_PARTS:
         parts = {f"S{number}": (path,) for number, path in enumerate(sets, start=1)}
         return Folds(_rotated(sets), parts, **options)

@@ -114,7 +114,7 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
 
 
 def _forget_old(directory: Path) -> None:
-    """Remove copies, also half-written ones, that nobody has looked at for long."""
+    """Remove copies, also half-written ones, that have not been read for long."""
     for file in directory.iterdir():
         with contextlib.suppress(OSError):
             if time.time() - file.stat().st_atime > _KEPT_DAYS * 86400:

@@ -89,22 +89,14 @@ def read(
     return data if names is None else data.replace(feature_names=names)
 
 
-def read_parts(
-    source: Source,
-    *,
-    label: str = "label",
-    qid: str = "qid",
-    doc_id: str | None = None,
-    undefined: float = 0.0,
-) -> dict[str, Dataset]:
+def read_parts(source: Source, *, undefined: float = 0.0, **columns: Any) -> dict[str, Dataset]:
     """Every document of a file, fold directory or collection once, in parts that do not overlap.
 
     A file is one part, named as the file is. With `undefined=nan` what the file leaves out, or marks as
-    missing, stays apart from zero.
+    missing, stays apart from zero. `columns` are the `label`, `qid` and `doc_id` of `read`.
     """
     from pomona.data.catalog import COLLECTIONS, load_folds
 
-    columns: dict[str, Any] = {"label": label, "qid": qid, "doc_id": doc_id}
     if str(source).lower() not in COLLECTIONS and Path(source).is_file():
         return {Path(source).name: read(source, **columns, undefined=undefined, cache=True)}
     return load_folds(Path(source), columns=columns).parts(undefined=undefined)

@@ -251,7 +251,7 @@ class Spec(_Record):
 
     def _check(self) -> None:
         self._replace("name", lambda name: name or " ".join(data.name for data in self.datasets))
-        self._replace("measures", lambda texts: _unique(_measure_text(text) for text in _some(texts)))
+        self._replace("measures", partial(_each_once, written=_measure_text))
         self._replace("conventions", _conventions)
         self._replace("seeds", lambda seeds: _different(seeds, least=0))
         self._replace("baseline", lambda asked: _label_like(asked, [row.label for row in self.rankers]))
@@ -334,17 +334,14 @@ def _measure_text(text: Any) -> str:
 def _conventions(texts: tuple[str, ...]) -> tuple[str, ...]:
     if texts == ("all",):
         return tuple(CONVENTIONS)
-    return _unique(convention_named(text).name for text in _some(texts))
+    return _each_once(texts, lambda text: convention_named(text).name)
 
 
-def _unique(texts: Iterator[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(texts))
-
-
-def _some(texts: tuple[str, ...]) -> tuple[str, ...]:
+def _each_once(texts: tuple[str, ...], written: Callable[[str], str]) -> tuple[str, ...]:
+    """The texts as they are always written, each once."""
     if not texts:
         raise InputError("expected one text at least, found none")
-    return texts
+    return tuple(dict.fromkeys(map(written, texts)))
 
 
 def _different(numbers: tuple[int, ...], least: int) -> tuple[int, ...]:

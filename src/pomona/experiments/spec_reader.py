@@ -20,6 +20,7 @@ from pomona.experiments.spec import DataSpec, Files, RankerSpec, SearchSpec, Sim
 from pomona.measures.parse import measure as parse_measure
 
 Record = TypeVar("Record")
+_LISTS = ("measures", "conventions", "seeds", "folds")
 
 
 def read(path: Path, *, needs_data: bool = True) -> Spec:
@@ -82,11 +83,10 @@ class _Table:
         with self.at(key):
             return checked(self.values[key], kind) if key in self.values else default
 
-    def several(self, key: str, kind: Any) -> tuple[Any, ...]:
+    def several(self, key: str) -> list[Any]:
         """A list of values; one alone needs no brackets."""
-        value = self.values[key]
-        with self.at(key):
-            return tuple(checked(one, kind) for one in (value if isinstance(value, list) else [value]))
+        value = self.values.get(key, [])
+        return value if isinstance(value, list) else [value]
 
     def tables(self, name: str) -> list[_Table]:
         """The tables [[name]], of which there must be one."""
@@ -111,7 +111,8 @@ class _Table:
         """The record of this table, of which some values are `made`; `others` are keys that are no fields."""
         known = {one.name: one for one in fields(record)}  # type: ignore[arg-type]
         self.allow({*known, *others})
-        given = {key: value for key, value in self.values.items() if key in known} | made
+        given = {key: value for key, value in self.values.items() if key in known}
+        given |= {key: self.several(key) for key in _LISTS if key in given} | made
         with self.at():
             for key, one in known.items():
                 if key not in given and one.default is MISSING and one.default_factory is MISSING:
@@ -126,18 +127,14 @@ def spec_of(values: Mapping[str, Any], origin: _Origin | None = None) -> Spec:
     rankers = [(one, _ranker(one)) for given in table.tables("ranker") for one in _variants(given)]
     datasets = [(one, _dataset(one)) for one in table.tables("dataset")]
     made: dict[str, Any] = {"name": values.get("name", "")}
-    made |= {key: table.several(key, kind) for key, kind in _LISTS.items() if key in values}
     if "measures" in values:
         with table.at("measures"):
-            made["measures"] = [_measure(table, text) for text in made["measures"]]
+            made["measures"] = [_measure(table, text) for text in table.several("measures")]
     if "search" in values:
         made["search"] = table.inner("search", SearchSpec, "search")
     made["datasets"], made["rankers"] = ([part for _, part in parts] for parts in (datasets, rankers))
     places: dict[int, _Table] = {id(part): one for one, part in [*datasets, *rankers]}
     return dataclasses.replace(table, parts=places).record(Spec, "dataset", "ranker", **made)
-
-
-_LISTS = {"measures": str, "conventions": str, "seeds": int}
 
 
 def _dataset(table: _Table) -> DataSpec:
@@ -155,23 +152,20 @@ def _dataset(table: _Table) -> DataSpec:
             raise InputError("test is missing")
     source: str | tuple[str, ...] | Files | Simulated
     if kinds == ["source"]:
-        places = tuple(_place(table, text) for text in table.several("source", str))
+        places = tuple(_place(table, text) for text in table.several("source"))
         source = places if len(places) > 1 else places[0]
     elif kinds == ["train"]:
         source = Files(**{key: _file(table, key) for key in parts if key in table.values})
     else:
         source = table.inner("simulate", Simulated, table.name, table.number)
-    made: dict[str, Any] = {"name": table.values.get("name", ""), "source": source}
-    if "folds" in table.values:
-        made["folds"] = table.several("folds", int)
-    return table.record(DataSpec, *parts, "simulate", **made)
+    return table.record(DataSpec, *parts, "simulate", name=table.values.get("name", ""), source=source)
 
 
-def _place(table: _Table, text: str) -> str:
-    if text.lower() in COLLECTIONS:
-        return text.lower()
-    path = table.origin.folder / text
+def _place(table: _Table, text: Any) -> str:
     with table.at("source"):
+        if checked(text, str).lower() in COLLECTIONS:
+            return str(text).lower()
+        path = table.origin.folder / text
         if table.origin.needs_data and not path.exists():
             raise UnknownNameError("collection, directory or file", text, COLLECTIONS)
     return str(path.resolve())
@@ -224,27 +218,27 @@ def _ranker(table: _Table) -> RankerSpec:
             raise InputError("ranker is missing")
     text = table.get("ranker", str)
     with table.at("ranker"):
-        name = _own_class(table, text) or _registry.find("rankers", text, "ranker").name
+        name = _class_in_file(table, text) or _registry.find("rankers", text, "ranker").name
     given = {key: one for key, one in table.values.items() if key not in ("ranker", "label", "search")}
-    if isinstance(given.get("measure"), str):
+    if "measure" in given:
         with table.at("measure"):
             given["measure"] = _measure(table, given["measure"])
     with table.at():
         return RankerSpec(table.values.get("label", ""), name, given, table.get("search", dict))
 
 
-def _own_class(table: _Table, text: str) -> str | None:
+def _class_in_file(table: _Table, text: str) -> str | None:
     """`path/to/file.py:Class`, with the path relative to the spec's, or None where it is no such text."""
     path, _, name = text.rpartition(":")
     return f"{(table.origin.folder / path).resolve()}:{name}" if path.endswith(".py") else None
 
 
-def _measure(table: _Table, text: str) -> str:
-    """A measure, which if it is in a user's own file can be loaded from there."""
-    own_class = _own_class(table, text)
-    if own_class is not None and table.origin.needs_data:
-        parse_measure(own_class)
-    return own_class or text
+def _measure(table: _Table, text: Any) -> str:
+    """A measure, which if it is in a file of the user's can be loaded from there."""
+    in_file = _class_in_file(table, checked(text, str))
+    if in_file is not None and table.origin.needs_data:
+        parse_measure(in_file)
+    return in_file or text
 
 
 def _toml_place(message: str) -> tuple[str, int | None, int | None]:
