@@ -42,10 +42,11 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
     for name in (label, qid):
         _check_no_null(table[name], name)
     X, feature_names = features_of_frame(table.drop(special))
+    y = _numbers(table[label], "label")
     try:
         return Dataset(
             X,
-            _numbers(table[label], "label"),
+            y,
             table[qid].to_numpy(),
             doc_ids=None if doc_id is None else _texts(table[doc_id]),
             feature_names=feature_names,
@@ -71,7 +72,10 @@ def read_table(
 
     def parse() -> Dataset:
         try:
-            return dataset_of_frame(_frame(file), label=label, qid=qid, doc_id=doc_id)
+            frame = _frame(file)
+            if frame.is_empty():
+                raise InputError("found no document, expected a row for each below the names of the columns")
+            return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
         except InputError as error:
             raise error if error.file else InputError(str(error), path) from None
 
@@ -161,10 +165,22 @@ def _numbers(column: Any, use: str) -> NDArray[np.float64]:
     """A column as float64, null as NaN."""
     import narwhals as nw
 
+    if column.null_count() == len(column):  # of no kind, or of whatever kind the reader took it for
+        return np.full(len(column), np.nan)
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-        raise InputError(f"column {column.name!r} ({use}) holds {column.dtype}, expected numbers")
+        texts = enumerate(column.to_list(), 1)
+        first = next((f" (row {row}: {value!r})" for row, value in texts if not _is_number(value)), "")
+        raise InputError(f"column {column.name!r} ({use}) holds {column.dtype}, expected numbers{first}")
     numbers: NDArray[np.float64] = column.cast(nw.Float64).fill_null(float("nan")).to_numpy()
     return numbers
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value is None
+    return True
 
 
 def _texts(column: Any) -> list[str]:
