@@ -216,7 +216,7 @@ def test_a_search_does_not_look_at_the_test_queries(make_spec, monkeypatch):
 
 
 def test_a_ranker_of_a_run(make_spec):
-    run = runs_of(make_spec("mart(monotone=1/0/0/0/-1)", seeds=[5]), {"toy": {1: "a"}})[0]
+    run = runs_of(make_spec("mart(monotone=[1, 0, 0, 0, -1])", seeds=[5]), {"toy": {1: "a"}})[0]
     ranker = made(run, n_trees=2)
     assert (ranker.monotone, ranker.seed, ranker.n_trees) == ((1, 0, 0, 0, -1), 5, 2)
 

@@ -15,7 +15,7 @@ from pomona.experiments.run import Run, Task, machine, runs_of, shortened
 from pomona.experiments.runner import Event, Pool, share_cores
 from pomona.experiments.search import require_optuna
 from pomona.experiments.source import DataFacts, FoldSource, dataset_digest, examine
-from pomona.experiments.spec import Spec, checked
+from pomona.experiments.spec import Spec
 from pomona.experiments.store import Store
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ def compare(
     command : what was typed, for the record.
     """
     watch = watch or _Nobody()
-    spec = checked(spec)
     if spec.search is not None:
         require_optuna()
     known = _known(directory)
