@@ -10,7 +10,6 @@ import contextlib
 import gzip
 import lzma
 import stat
-import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from pomona._arrays import whole_file
 from pomona._jit import over_chunks
+from pomona._machine import available_memory
 from pomona.errors import InputError, MissingDataError, PomonaError
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -68,17 +68,6 @@ def open_to_write(path: Path) -> Iterator[IO[bytes]]:
     """A stream of bytes to `path`, compressed as its suffix says; the file appears when all is written."""
     with whole_file(path) as file, _compressor(file, path.suffix.lower()) as stream:
         yield stream
-
-
-def available_memory() -> int:
-    """How many bytes can be used before the machine, or the container, runs out of memory."""
-    room = [sys.maxsize]
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        room += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
-    with contextlib.suppress(OSError, ValueError):  # "max" when there is no limit
-        room.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return min(room)
 
 
 def _is_plain(path: Path) -> bool:

@@ -25,7 +25,8 @@ from typing import Any, Self
 
 from pomona._arrays import whole_file
 from pomona.errors import InputError
-from pomona.experiments.run import Outcome, Run
+from pomona.experiments.execute import RunResult
+from pomona.experiments.run import RunSpec
 
 _PLACES = {"values": "values/{}.parquet", "scores": "scores/{}.parquet", "model": "models/{}.pomona"}
 _TABLES = """
@@ -71,7 +72,7 @@ class Store:
         self.close()
 
     def _stop_all(self) -> None:
-        """Nothing is running when nobody runs it."""
+        """Queue the runs that were under way again."""
         self._ask("UPDATE runs SET state = 'queued' WHERE state = 'running'")
 
     def close(self) -> None:
@@ -127,10 +128,10 @@ class Store:
 
     def fact(self, name: str, default: Any = None) -> Any:
         """A fact that was kept."""
-        found = self._ask("SELECT value FROM facts WHERE name = ?", name)
-        return json.loads(found[0]["value"]) if found else default
+        rows = self._ask("SELECT value FROM facts WHERE name = ?", name)
+        return json.loads(rows[0]["value"]) if rows else default
 
-    def enqueue(self, runs: Iterable[Run]) -> None:
+    def enqueue(self, runs: Iterable[RunSpec]) -> None:
         """Add the runs that are not here yet; those that are get today's names."""
         self._ask("BEGIN")
         for run in runs:
@@ -145,8 +146,8 @@ class Store:
 
     def rows(self) -> dict[str, dict[str, Any]]:
         """Every run by its id, its record parsed."""
-        found = [dict(row) for row in self._ask("SELECT * FROM runs")]
-        return {row["run"]: {**row, "record": json.loads(row["record"])} for row in found}
+        rows = self._ask("SELECT * FROM runs")
+        return {row["run"]: {**row, "record": json.loads(row["record"])} for row in map(dict, rows)}
 
     def requeue(self, run: str) -> None:
         """Have a run done again (or, if its model is here, judged again)."""
@@ -159,15 +160,15 @@ class Store:
             *(time.time(), run),
         )
 
-    def finish(self, outcome: Outcome) -> None:
+    def finish(self, result: RunResult) -> None:
         """Keep what a run left behind; from here on it is finished."""
-        for kind, content in outcome.files.items():
-            with whole_file(self.path(outcome.run, kind)) as file:
+        for kind, content in result.files.items():
+            with whole_file(self.path(result.run, kind)) as file:
                 file.write(content)
         self._ask(
             "UPDATE runs SET state = ?, reason = ?, finished = ?, record = ?"
             " WHERE run = ? AND state = 'running'",
-            *(outcome.state, outcome.reason, time.time(), json.dumps(outcome.record), outcome.run),
+            *(result.state, result.reason, time.time(), json.dumps(result.record), result.run),
         )
 
     def path(self, run: str, kind: str) -> Path:
