@@ -25,40 +25,27 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
 
-class WorkerDiedError(Exception):
-    """The process ended during a call; the text says how. An exception in the function ends it, too."""
-
-
-class CallTimeoutError(Exception):
-    """A call took longer than it was allowed to, and its process was killed."""
-
-
 class Worker:
-    """A process that makes calls: started at once, and again when there is a call after it died.
+    """A process that makes calls, started by the first of them, and by the next after it died.
 
-    Parameters
-    ----------
-    initializer : called first in the process, while this one goes on.
-    environment : variables that the process has besides those of this one.
+    `environment` has the variables that the process is given besides those of this one.
     """
 
-    def __init__(self, initializer: Callable[[], object], environment: Mapping[str, str]) -> None:
-        self._first_message, self._environment = _message(initializer), {**os.environ, **environment}
-        self._process: subprocess.Popen[bytes] | None = None
-        self._lock = threading.Lock()
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self._environment = environment
         self._is_closed = False
-        self._start()
-
-    @property
-    def pid(self) -> int | None:
-        """The number of the process; None where there is none now."""
-        return None if self._process is None else self._process.pid
+        self._lock = threading.Lock()
 
     def call(self, function: Callable[..., Any], *arguments: Any, time_limit: float | None = None) -> Any:
-        """What the function, which must be found under its name in a module, returns in the process."""
-        message = _message(function, *arguments)
-        process = self._start()
-        is_late = threading.Event()
+        """What a function that can be pickled returns in the process.
+
+        Past the time limit, in seconds, the process is killed: TimeoutError. If it dies by itself, or the
+        function raises an exception: ChildProcessError, which says how.
+        """
+        # Pickled twice: the thread that reads it there must not import what the call needs.
+        message = pickle.dumps(pickle.dumps((function, arguments)))
+        process, is_late = self._start(), threading.Event()
 
         def end_call() -> None:
             is_late.set()
@@ -68,12 +55,14 @@ class Worker:
         if time_limit is not None:
             timer.start()
         try:
-            _send(process, message)
+            assert process.stdin is not None
             assert process.stdout is not None
+            process.stdin.write(message)
+            process.stdin.flush()
             return pickle.load(process.stdout)
         except Exception:  # its end, or what a dying process left in the pipe
             how = self._end(patience=5)
-            raise CallTimeoutError if is_late.is_set() else WorkerDiedError(how) from None
+            raise TimeoutError if is_late.is_set() else ChildProcessError(how) from None
         finally:
             timer.cancel()
 
@@ -86,25 +75,23 @@ class Worker:
         program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
         with self._lock:
             if self._is_closed:
-                raise WorkerDiedError("its pool was closed")
-            if self._process is None:
+                raise ChildProcessError("its pool was closed")
+            if self.process is None:
                 self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-                self._process = subprocess.Popen(
+                self.process = subprocess.Popen(
                     [sys.executable, "-c", program],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._errors,
-                    env=self._environment,
+                    env={**os.environ, **self._environment},
                     start_new_session=True,  # Ctrl-C is for this process alone
                 )
-                with contextlib.suppress(OSError):  # it has died: the first call tells
-                    _send(self._process, self._first_message)
-            return self._process
+            return self.process
 
     def _end(self, patience: float = 0) -> str:
         """Leave nothing of the process behind; how it ended, if by itself within so many seconds."""
         with self._lock:
-            process, self._process = self._process, None
+            process, self.process = self.process, None
             if process is None:
                 return "its pool was closed"
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -124,16 +111,20 @@ class Worker:
 
 
 class Pool:
-    """Several workers, and a thread for each; a context that ends them all."""
+    """Several workers, and a thread for each; a context that ends them all.
+
+    `initializer` is called in every process at once, so that it is ready when there is something to do.
+    """
 
     def __init__(
-        self, n_workers: int, initializer: Callable[[], object], environment: Mapping[str, str]
+        self, n_workers: int, environment: Mapping[str, str], initializer: Callable[[], Any]
     ) -> None:
-        self.workers = [Worker(initializer, environment) for _ in range(n_workers)]
+        self.workers = [Worker(environment) for _ in range(n_workers)]
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        self._threads = ThreadPoolExecutor(n_workers)
         for worker in self.workers:
             self._idle.put(worker)
-        self._threads = ThreadPoolExecutor(n_workers)
+            self.submit(Worker.call, initializer)
 
     def __enter__(self) -> Self:
         return self
@@ -171,23 +162,10 @@ def serve() -> None:
             _kill_group(os.getpid())
 
     threading.Thread(target=read, daemon=True).start()
-    initializer, _ = pickle.loads(inbox.get())
-    initializer()
     while True:
         function, arguments = pickle.loads(inbox.get())
         pickle.dump(function(*arguments), answers)
         answers.flush()
-
-
-def _message(function: Callable[..., Any], *arguments: Any) -> bytes:
-    """A call as it is sent: pickled twice, so that the thread that reads it imports nothing for it."""
-    return pickle.dumps(pickle.dumps((function, arguments)))
-
-
-def _send(process: subprocess.Popen[bytes], message: bytes) -> None:
-    assert process.stdin is not None
-    process.stdin.write(message)
-    process.stdin.flush()
 
 
 def _kill_group(pid: int) -> None:

@@ -96,7 +96,7 @@ def execute(task: Task) -> RunResult:
 
 
 def rehearse(task: Task) -> RunResult:
-    """Read the fold, and fit and score a few of its queries, once for each ranker in this process."""
+    """Read the fold; fit, score and judge a few of its queries, once for each ranker in this process."""
     return _without_exceptions(_rehearse, task)
 
 
@@ -174,8 +174,9 @@ def _rehearse(task: Task) -> RunResult:
     fold, _ = _fold_of(task)
     key = json.dumps([run.kind, run.parameters], sort_keys=True)
     if task.model is None and key not in _rehearsed:
-        train, valid, test = (None if part is None else _a_few(part) for part in fold)
-        run.make_ranker(**shortened(run.parameters)).fit(train, valid=valid).predict(test)
+        few = Fold(*map(_a_few, fold))
+        ranker = run.make_ranker(**shortened(run.parameters)).fit(few.train, valid=few.valid)
+        _judged(ranker, few, ranker.predict(few.test), task.measures)
         _rehearsed.add(key)
     return RunResult(run.id, "done")
 
@@ -186,8 +187,10 @@ def shortened(parameters: Mapping[str, Any]) -> dict[str, int]:
     return {name: N_STEPS for name, value in given.items() if isinstance(value, int) and value > N_STEPS}
 
 
-def _a_few(data: Dataset) -> Dataset:
+def _a_few(data: Dataset | None) -> Any:
     """The first queries that have something to learn from."""
+    if data is None:
+        return None
     starts = data.query_ptr[:-1]
     mixed = np.flatnonzero(np.maximum.reduceat(data.y, starts) > np.minimum.reduceat(data.y, starts))
     return data.take((mixed if mixed.size else np.arange(data.n_queries))[:N_REHEARSED])

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import gc
 import queue
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from pomona._jit import n_threads
 from pomona._machine import available_memory
-from pomona._pool import CallTimeoutError, Pool, Worker, WorkerDiedError
+from pomona._pool import Pool, Worker
 from pomona.experiments.execute import RunResult, Task, execute, rehearse
 from pomona.experiments.run import RunSpec
 
@@ -63,7 +61,7 @@ class LocalRunner:
 
     def __init__(self, n_jobs: int, threads: int, time_limit: float | None = None) -> None:
         self.time_limit = time_limit
-        self.pool = Pool(n_jobs, _load, dict.fromkeys(_THREAD_COUNTS, str(threads)))
+        self.pool = Pool(n_jobs, dict.fromkeys(_THREAD_COUNTS, str(threads)), _load)
 
     def __enter__(self) -> Self:
         return self
@@ -73,45 +71,35 @@ class LocalRunner:
 
     def run(self, tasks: Sequence[Task], *, is_rehearsal: bool = False) -> Iterator[RunEvent]:
         """Do the tasks, in any order; ends when all have ended. A rehearsal only tries the rankers out."""
-        events: queue.SimpleQueue[tuple[Task, Future[Any] | None]] = queue.SimpleQueue()
-        tries: Counter[str] = Counter()
+        events: queue.SimpleQueue[RunEvent] = queue.SimpleQueue()
 
-        def attempt(worker: Worker, task: Task) -> RunResult:  # in a thread
-            events.put((task, None))
-            return self._do(worker, task, is_rehearsal)
-
-        def submit(task: Task) -> None:
-            tries[task.run.id] += 1
-            future = self.pool.submit(attempt, task)
-            future.add_done_callback(lambda future: events.put((task, future)))
+        def execute_in(worker: Worker, task: Task, n_tries: int = MOST_TRIES) -> None:
+            events.put(RunEvent(task.run))
+            result = self._result(worker, task, is_rehearsal)
+            if result.error == "died" and n_tries > 1:
+                execute_in(worker, task, n_tries - 1)
+            else:
+                events.put(RunEvent(task.run, result))
 
         for task in tasks:
-            submit(task)
+            self.pool.submit(execute_in, task)
         n_left = len(tasks)
         while n_left:
-            task, future = events.get()
-            if future is None:
-                yield RunEvent(task.run)
-                continue
-            try:
-                result = future.result()
-            except WorkerDiedError as error:
-                if tries[task.run.id] < MOST_TRIES:
-                    submit(task)
-                    continue
-                result = RunResult(task.run.id, "failed", str(error), "died")
-            n_left -= 1
-            yield RunEvent(task.run, result)
+            event = events.get()
+            n_left -= event.result is not None
+            yield event
 
-    def _do(self, worker: Worker, task: Task, is_rehearsal: bool) -> RunResult:
+    def _result(self, worker: Worker, task: Task, is_rehearsal: bool) -> RunResult:
         limit = self.time_limit
         try:
             longer = None if limit is None else limit + PREPARATION_SECONDS
             rehearsed: RunResult = worker.call(_prepare, task, time_limit=longer)
             return rehearsed if is_rehearsal else worker.call(execute, task, time_limit=limit)
-        except CallTimeoutError:
+        except TimeoutError:
             reason = f"took longer than the time limit of {limit:g} s"
             return RunResult(task.run.id, "failed", reason, "time", {"time_limit": limit})
+        except Exception as error:  # the process died, or none could be started
+            return RunResult(task.run.id, "failed", str(error), "died")
 
 
 def _load() -> None:

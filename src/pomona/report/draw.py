@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
 
-from pomona._pool import Pool, Worker, WorkerDiedError
+from pomona._pool import Pool, Worker
 from pomona.errors import PomonaError
 
 Draw = Callable[[str, str], None]
@@ -44,7 +44,7 @@ def drawing(folder: Path) -> Iterator[Draw]:
         @cache
         def pool(fonts: Path | None) -> Pool:
             environment = {} if fonts is None else {"FONTCONFIG_FILE": str(fonts)}
-            return stack.enter_context(Pool(count, _start_engine, environment))
+            return stack.enter_context(Pool(count, environment, _start_engine))
 
         def draw(stem: str, chart: str) -> None:
             fonts = _NO_FONTS if _CARRIED.fullmatch(chart) else None
@@ -55,7 +55,7 @@ def drawing(folder: Path) -> Iterator[Draw]:
         try:
             for chart in charts:
                 chart.result()
-        except WorkerDiedError as error:
+        except ChildProcessError as error:
             raise PomonaError(f"the figures could not be drawn: {error}") from None
 
 
