@@ -39,47 +39,40 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT);
 """
 
 
+def _connection(file: Path, patience: float = 5) -> contextlib.closing[sqlite3.Connection]:
+    connection = sqlite3.connect(file, isolation_level=None, timeout=patience)
+    connection.row_factory = sqlite3.Row
+    return contextlib.closing(connection)
+
+
 class Store:
     """The directory of a comparison, opened to work on it or, with `to_write=False`, to look at it."""
 
     def __init__(self, directory: str | Path, *, to_write: bool = True) -> None:
         self.directory = Path(directory)
-        self._lock: sqlite3.Connection | None = None
-        self._database: sqlite3.Connection | None = None
+        file = self.directory / "store.sqlite"
         if to_write:
             self._make_directory()
-        elif not (self.directory / "store.sqlite").is_file():
+        elif not file.is_file():
             raise InputError("is no comparison, it has no store.sqlite: check the path", directory)
-        try:
-            self._database = sqlite3.connect(self.directory / "store.sqlite", isolation_level=None)
-            self._database.row_factory = sqlite3.Row
-            if to_write:
-                self._begin()
-            self._ask("SELECT state FROM runs LIMIT 1")
-        except BaseException as error:
-            self.close()
-            if isinstance(error, sqlite3.Error):
-                file = self.directory / "store.sqlite"
+        with contextlib.ExitStack() as stack:
+            try:
+                if to_write:
+                    self._lock(stack.enter_context(_connection(self.directory / "lock", patience=0)))
+                self.database = stack.enter_context(_connection(file))
+                if to_write:
+                    self._put_in_order()
+                    stack.callback(self._requeue_running)
+                self._ask("SELECT state FROM runs LIMIT 1")
+            except sqlite3.Error as error:
                 raise InputError(f"is no store of Pomona's ({error}): use another directory", file) from None
-            raise
+            self._opened = stack.pop_all()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._lock is not None:
-            self._stop_all()
-        self.close()
-
-    def _stop_all(self) -> None:
-        """Queue the runs that were under way again."""
-        self._ask("UPDATE runs SET state = 'queued' WHERE state = 'running'")
-
-    def close(self) -> None:
-        """Let go of the directory."""
-        for connection in (self._database, self._lock):
-            if connection is not None:
-                connection.close()
+        self._opened.close()
 
     def _make_directory(self) -> None:
         try:
@@ -88,35 +81,29 @@ class Store:
         except OSError as error:
             raise InputError(f"cannot be made: {error.strerror or error}", self.directory) from None
 
-    def _begin(self) -> None:
-        """Take the lock, and put what a dead process left behind in order."""
-        self._lock = sqlite3.connect(self.directory / "lock", isolation_level=None, timeout=0)
+    def _lock(self, connection: sqlite3.Connection) -> None:
         try:
-            self._lock.execute("BEGIN EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError:
-            raise InputError(
-                f"process {self._owner()} is comparing here: wait for it, or use another directory",
-                self.directory,
-            ) from None
+            owner = "?"
+            with contextlib.suppress(InputError), Store(self.directory, to_write=False) as store:
+                owner = store.fact("process", owner)
+            reason = f"process {owner} is comparing here: wait for it, or use another directory"
+            raise InputError(reason, self.directory) from None
+
+    def _put_in_order(self) -> None:
+        """Make the tables, where there are none, and tidy up after a process that was killed."""
         self._ask("PRAGMA journal_mode = WAL")
         self._ask("PRAGMA synchronous = NORMAL")  # a row may be lost with the machine's power, never damaged
         self.database.executescript(_TABLES)
-        self._stop_all()
+        self._requeue_running()
         self.remember(process=os.getpid())
         for place in _PLACES.values():
             for half_written in (self.directory / place).parent.glob(".*.part"):
                 half_written.unlink()
 
-    def _owner(self) -> str:
-        with contextlib.suppress(sqlite3.Error):  # it has only just begun
-            return str(self.fact("process", "?"))
-        return "?"
-
-    @property
-    def database(self) -> sqlite3.Connection:
-        """The runs."""
-        assert self._database is not None
-        return self._database
+    def _requeue_running(self) -> None:
+        self._ask("UPDATE runs SET state = 'queued' WHERE state = 'running'")
 
     def _ask(self, statement: str, *values: Any) -> list[sqlite3.Row]:
         return self.database.execute(statement, values).fetchall()
