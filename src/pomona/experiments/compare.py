@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -34,11 +35,6 @@ class Watch(Protocol):
         """A run began or ended."""
 
 
-class _Nobody:
-    def start(self, runs: Sequence[RunSpec], finished: Mapping[str, Any]) -> None: ...
-    def see(self, event: RunEvent) -> None: ...
-
-
 def compare(
     spec: Spec,
     directory: str | Path,
@@ -59,7 +55,6 @@ def compare(
     watch : is told of every run.
     command : what was typed, for the record.
     """
-    watch = watch or _Nobody()
     spec = checked(spec)
     if spec.search is not None:
         require_optuna()
@@ -82,7 +77,8 @@ def compare(
         rows = store.rows()
         tasks = _tasks(spec, store, rows, runs, sources, retry)
         finished = {run: row for run, row in rows.items() if row["state"] in ("done", "failed")}
-        watch.start(runs, {run: row for run, row in finished.items() if run not in tasks})
+        if watch is not None:
+            watch.start(runs, {run: row for run, row in finished.items() if run not in tasks})
         if tasks:
             shares = share_cores(n_jobs, len(tasks), max(facts.largest_bytes for facts in data.values()))
             started = time.monotonic()  # before the rehearsal, which compiles: that is waited for, too
@@ -97,7 +93,8 @@ def compare(
                             event.result.record = {**rows[event.run.id]["record"], **event.result.record}
                         store.finish(event.result)
                         store.remember(seconds=seconds + time.monotonic() - started)
-                    watch.see(event)
+                    if watch is not None:
+                        watch.see(event)
     return read_results(directory)
 
 
@@ -126,19 +123,15 @@ def _tasks(
         judged = {column: tuple(pair) for column, pair in row["record"].get("judged", {}).items()}
         is_whole = store.is_whole(run.id)
         is_done = row["state"] == "done" and is_whole and measures.keys() <= judged.keys()
-        is_given_up = row["state"] == "failed" and not retry and not _has_more_time(spec, row["record"])
+        past_limit = row["record"].get("time_limit")  # of a run that failed for want of time
+        has_more_time = past_limit is not None and (spec.time_limit or math.inf) > past_limit
+        is_given_up = row["state"] == "failed" and not retry and not has_more_time
         if run.id in tasks or is_done or is_given_up:
             continue
         store.requeue(run.id)
         model = store.path(run.id, "model").read_bytes() if judged and is_whole else None
         tasks[run.id] = Task(run, by_fold[run.dataset, run.fold], {**judged, **measures}, model)
     return tasks
-
-
-def _has_more_time(spec: Spec, record: Mapping[str, Any]) -> bool:
-    """Whether a run failed for want of time, and has more of it now."""
-    limit = record.get("time_limit")
-    return limit is not None and (spec.time_limit is None or spec.time_limit > limit)
 
 
 def _runner(

@@ -23,9 +23,10 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from pomona import __version__
 from pomona._jit import n_threads
@@ -42,9 +43,6 @@ from pomona.measures.judge import judge, judged_of
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.base import Ranker, load_model
 from pomona.rankers.model_file import parameters_to_json
-
-if TYPE_CHECKING:
-    import polars as pl
 
 N_REHEARSED, N_STEPS = 12, 3
 """How many queries a rehearsal is given, and how many trees, rounds or epochs it lasts."""
@@ -233,8 +231,6 @@ def _judged(
     ranker: Ranker, fold: Fold, test_scores: Scores, measures: Mapping[str, tuple[str, str]]
 ) -> tuple[bytes, dict[str, dict[str, float]]]:
     """A file of the value of every query by every measure, and the means of each part."""
-    import polars as pl
-
     parsed = [parse_measure(*pair) for pair in measures.values()]
     frames, means = [], {}
     for part, data in fold._asdict().items():
@@ -249,8 +245,6 @@ def _judged(
 
 
 def _parquet(columns: pl.DataFrame | Mapping[str, Any]) -> bytes:
-    import polars as pl
-
     buffer = io.BytesIO()
     pl.DataFrame(columns).write_parquet(buffer)
     return buffer.getvalue()

@@ -17,7 +17,7 @@ from typing import Self
 from pomona._jit import n_threads
 from pomona._machine import available_memory
 from pomona._pool import Pool, Worker
-from pomona.experiments.execute import RunResult, Task, execute, rehearse
+from pomona.experiments.execute import RunResult, Task, execute, rehearse, versions
 from pomona.experiments.run import RunSpec
 
 MOST_TRIES = 2
@@ -61,7 +61,8 @@ class LocalRunner:
 
     def __init__(self, n_jobs: int, threads: int, time_limit: float | None = None) -> None:
         self.time_limit = time_limit
-        self.pool = Pool(n_jobs, dict.fromkeys(_THREAD_COUNTS, str(threads)), _load)
+        # Asking for the versions loads what every run needs, before the first run comes.
+        self.pool = Pool(n_jobs, dict.fromkeys(_THREAD_COUNTS, str(threads)), versions)
 
     def __enter__(self) -> Self:
         return self
@@ -100,11 +101,6 @@ class LocalRunner:
             return RunResult(task.run.id, "failed", reason, "time", {"time_limit": limit})
         except Exception as error:  # the process died, or none could be started
             return RunResult(task.run.id, "failed", str(error), "died")
-
-
-def _load() -> None:
-    """Load what every run needs, before the first run comes."""
-    import polars  # noqa: F401
 
 
 def _prepare(task: Task) -> RunResult:
