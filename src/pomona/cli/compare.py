@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from pomona.experiments.findings import Findings
     from pomona.experiments.results import Results
-    from pomona.experiments.run import Run
-    from pomona.experiments.runner import Event
+    from pomona.experiments.run import RunSpec
+    from pomona.experiments.runner import RunEvent
     from pomona.experiments.spec import Spec
 
 _ROLES = {"train", "vali", "valid", "test"}
@@ -198,11 +198,11 @@ class Progress:
         self.console = Console(stderr=True)
         self.n_runs = self.n_done = self.n_failed = 0
         self.started = time.monotonic()
-        self._running: dict[str, tuple[Run, float]] = {}
+        self._running: dict[str, tuple[RunSpec, float]] = {}
         self._ended: list[tuple[str, str, float, str]] = []
         self._means: dict[str, list[float]] = {}
 
-    def start(self, runs: Sequence[Run], finished: Mapping[str, Any]) -> None:
+    def start(self, runs: Sequence[RunSpec], finished: Mapping[str, Any]) -> None:
         """Take note of what there is, and of what an earlier process did."""
         from pomona._jit import is_first_run
 
@@ -217,29 +217,29 @@ class Progress:
         if n_finished < self.n_runs and is_first_run("trees/grower.py"):
             self._say("compiling, some 30 seconds the first time …")
 
-    def see(self, event: Event) -> None:
+    def see(self, event: RunEvent) -> None:
         """A run began or ended."""
-        run, outcome = event.run, event.outcome
+        run, result = event.run, event.result
         if self.preface:  # now everything has been checked
             self._say(self.preface)
             self.preface = ""
-        if outcome is None:
+        if result is None:
             self._running[run.id] = run, time.monotonic()
             return
         seconds = time.monotonic() - self._running.pop(run.id)[1]
-        self._count(run, outcome.state, outcome.record)
-        value = outcome.record.get("means", {}).get("test", {}).get(self.main)
-        result = outcome.reason or f"{self.main} {value:.4f}"
-        self._ended.append((str(run), outcome.state, seconds, result))
+        self._count(run, result.state, result.record)
+        value = result.record.get("means", {}).get("test", {}).get(self.main)
+        shown = result.reason or f"{self.main} {value:.4f}"
+        self._ended.append((str(run), result.state, seconds, shown))
         if not self.console.is_terminal:
             count = f"[{self.n_done + self.n_failed}/{self.n_runs}]"
-            self._say(f"{count} {run}: {outcome.state}, {result}, {seconds:.1f} s")
+            self._say(f"{count} {run}: {result.state}, {shown}, {seconds:.1f} s")
 
     def _say(self, text: str) -> None:
         if not self.is_quiet:
             typer.echo(text, err=True)
 
-    def _count(self, run: Run, state: str, record: Mapping[str, Any]) -> None:
+    def _count(self, run: RunSpec, state: str, record: Mapping[str, Any]) -> None:
         from pomona.experiments.spec import BOUNDS
 
         self.n_done += state == "done"

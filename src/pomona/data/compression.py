@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 import numpy as np
-import psutil
 import zstandard
 from numpy.typing import NDArray
 
 from pomona._arrays import whole_file
 from pomona._jit import over_chunks
+from pomona._machine import available_memory
 from pomona.errors import InputError, MissingDataError, PomonaError
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -82,14 +82,6 @@ def open_to_write(path: Path) -> Iterator[IO[bytes]]:
     """A stream of bytes to `path`, compressed as its suffix says; the file appears when all is written."""
     with whole_file(path) as file, _compressor(file, path.suffix.lower()) as stream:
         yield stream
-
-
-def available_memory() -> int:
-    """How many bytes can be used before the machine, or the container, runs out of memory."""
-    room: int = psutil.virtual_memory().available
-    with contextlib.suppress(OSError, ValueError):  # "max" when there is no limit
-        room = min(room, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return room
 
 
 def is_plain(path: Path) -> bool:

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import over_chunks
+from pomona._machine import available_memory
 from pomona._types import Features, Labels, Offsets
 from pomona.data import _letor_kernels as kernels
 from pomona.data import parsed_cache
-from pomona.data.compression import available_memory, plain_name, read_bytes, read_files
+from pomona.data.compression import plain_name, read_bytes, read_files
 from pomona.data.dataset import Dataset, gather
 from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError

@@ -27,7 +27,7 @@ from pomona.errors import InputError, PomonaError
 from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
-from pomona.rankers.model_file import read_model, write_model
+from pomona.rankers.model_file import parameters_from_json, parameters_to_json, read_model, write_model
 from pomona.rankers.training_log import TrainingLog
 
 Validation = Dataset | tuple[Any, Any, Any]
@@ -113,7 +113,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """What was learnt, as (what JSON holds, arrays)."""
         values = {name: getattr(self, name) for name in self._learnt_names()}
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
-        return {name: _plain(name, value) for name, value in values.items() if name not in arrays}, arrays
+        facts = {name: value for name, value in values.items() if name not in arrays}
+        return parameters_to_json(facts), arrays
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """The inverse of `get_state`; a ValueError tells what does not fit."""
@@ -226,10 +227,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Parameters, what was learnt and how, as (what JSON holds, arrays)."""
         facts, arrays = self.get_state()
-        parameters = {name: _plain(name, value) for name, value in self.get_params(deep=False).items()}
+        parameters = parameters_to_json(self.get_params(deep=False))
         learnt = {"n_features": self.n_features_in_, "feature_names": list(self.feature_names_), **facts}
-        training = {name: _plain(name, getattr(self, name)) for name in _TRAINING if hasattr(self, name)}
-        return {"parameters": parameters, "learnt": learnt, "training": training}, arrays
+        training = {name: getattr(self, name) for name in _TRAINING if hasattr(self, name)}
+        return {"parameters": parameters, "learnt": learnt, "training": parameters_to_json(training)}, arrays
 
 
 def load_model(path: str | Path, ranker: type[Ranker] | None = None) -> Ranker:
@@ -254,12 +255,7 @@ def restored(kind: str, written: Mapping[str, Any], arrays: Mapping[str, NDArray
 
 
 def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
-    # JSON knows no tuples; no parameter is a list.
-    parameters = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in written["parameters"].items()
-    }
-    ranker = cls(**parameters)
+    ranker = cls(**parameters_from_json(written["parameters"]))
     learnt = written["learnt"]
     ranker.n_features_in_ = int(learnt["n_features"])
     ranker.feature_names_ = tuple(learnt["feature_names"])
@@ -303,18 +299,3 @@ def _unlabelled(X: Any, qid: Any) -> Dataset:
     """Rows of features as a dataset: of one query, if nobody says otherwise."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     return Dataset(X, np.zeros(n), np.zeros(n, np.int64) if qid is None else qid)
-
-
-def _plain(name: str, value: Any) -> Any:
-    """A parameter as JSON keeps it."""
-    if isinstance(value, Measure):
-        return str(value)
-    if isinstance(value, np.generic):
-        return value.item()
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(name, part) for part in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(name, part) for key, part in value.items()}
-    raise InputError(f"parameter {name}={value!r} cannot be written to a model file")
