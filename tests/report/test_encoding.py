@@ -5,7 +5,7 @@ import altair as alt
 import pytest
 
 from pomona.report import encoding
-from pomona.report.theme import SLOTS
+from pomona.report.theme import LIGHT, SLOTS
 from report.invented import invented
 
 
@@ -76,3 +76,18 @@ def test_tooltips():
 
 def test_an_order_is_a_domain():
     assert encoding.in_order(("b", "a")).to_dict() == {"domain": ["b", "a"]}
+
+
+def test_a_file_has_the_light_theme_and_a_font_of_its_own():
+    chart = alt.Chart(encoding.data_of([{"x": 1}])).mark_point().encode(x="x:Q")
+    spec = encoding.vega_lite(chart)
+    assert list(spec["datasets"].values()) == [[{"x": 1}]]
+    assert not {"config", "$schema"} & spec.keys()
+    drawn = json.loads(encoding.for_file(spec))
+    assert drawn["background"] == LIGHT["paper"]
+    assert drawn["config"]["font"] == "Liberation Sans"
+    assert "var(--" not in json.dumps(drawn)
+
+
+def test_the_ends_of_an_interval_in_a_tooltip():
+    assert [tip.to_dict()["title"] for tip in encoding.interval_tips()] == ["from", "to"]

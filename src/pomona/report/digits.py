@@ -51,6 +51,15 @@ def significant(value: float | None, digits: int = 3) -> str:
     return f"{round(value, places):.{min(max(places, 0), 3)}f}".replace("-", MINUS)
 
 
+def count(value: float) -> str:
+    """A count, which has no decimals.
+
+    >>> count(12), count(3.0)
+    ('12', '3')
+    """
+    return f"{value:.0f}"
+
+
 def p_value(p: float | None) -> str:
     """A p-value, never zero.
 

@@ -14,7 +14,7 @@ import altair as alt
 
 from pomona.report import labels
 from pomona.report.names import rankers_of
-from pomona.report.theme import SHAPES, SLOTS, slots_of
+from pomona.report.theme import LIGHT, SHAPES, SLOTS, slots_of, vega_config
 
 if TYPE_CHECKING:
     from pomona.experiments.findings import Findings
@@ -71,6 +71,11 @@ def slot_legend(findings: Findings) -> alt.Legend:
     return alt.Legend(
         title=None, orient="top", columns=3, values=sorted(names), labelExpr=words, labelLimit=150
     )
+
+
+def interval_tips() -> list[alt.Tooltip]:
+    """The ends of an interval in a tooltip."""
+    return [number_tip("low", "from"), number_tip("high", "to")]
 
 
 def number_tip(field: str, title: str, form: str = ".4f") -> alt.Tooltip:
@@ -183,3 +188,20 @@ def panels(
     meta = {"columns": columns, "panels": len(order), "least": least, "apart": is_apart}
     faceted: Chart = chart.properties(description=description, usermeta=meta)
     return faceted
+
+
+def vega_lite(chart: Chart) -> dict[str, Any]:
+    """The chart as Vega-Lite, its data as rows, without Altair's own config and schema version."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    rows = {name: json.loads(text) for name, text in spec["datasets"].items()}
+    return {key: part for key, part in spec.items() if key not in ("$schema", "config")} | {"datasets": rows}
+
+
+def for_file(spec: Mapping[str, Any]) -> str:
+    """The chart as JSON with the light theme, to be drawn outside of the page, the same on every machine.
+
+    Its font is not the reader's but one that vl-convert carries, in one weight only: of two fonts in a PDF,
+    chance decides which comes first.
+    """
+    config = vega_config(LIGHT, font="Liberation Sans", strong=400)
+    return json.dumps({**spec, "config": config, "background": LIGHT["paper"]}, ensure_ascii=False)
