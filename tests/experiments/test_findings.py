@@ -1,5 +1,6 @@
 import copy
 import dataclasses
+from typing import ClassVar
 
 import polars as pl
 import pytest
@@ -9,7 +10,7 @@ from experiments.invented_results import RANKERS, Ranker, invent
 from pomona._jit import threads
 from pomona._registry import entries
 from pomona.errors import InputError
-from pomona.experiments.findings import find
+from pomona.experiments.findings import Analysis, columns, find
 from pomona.report.comparison import comparison_report
 
 ANALYSES = entries("experiments/analysis")
@@ -139,3 +140,30 @@ def test_nothing_finished_is_refused():
     results = invent(RANKERS[1:2])
     with pytest.raises(InputError, match="no run is finished"):
         find(dataclasses.replace(results, values=results.values.clear()))
+
+
+class Sizes(Analysis):
+    name = "sizes"
+    schema: ClassVar = {**columns(pl.String, "ranker", "dataset"), "size": pl.Float64}
+
+    @classmethod
+    def compute(cls, findings):
+        return cls.table([])
+
+
+def test_rows_become_a_table_of_the_schema():
+    table = Sizes.table([("a", "one", 1), ("b", "one", float("nan")), ("c", "two", float("inf"))])
+    assert table.schema == pl.Schema(Sizes.schema)
+    assert table["size"].to_list() == [1.0, None, None]
+    named = Sizes.table([{"size": 2, "ranker": "a", "dataset": None}])
+    assert named.row(0) == ("a", None, 2.0)
+    assert Sizes.compute(None).schema == pl.Schema(Sizes.schema)
+
+
+@pytest.mark.parametrize("name", list(ANALYSES))
+def test_every_analysis_of_the_folder_declares_its_table(name):
+    cls = ANALYSES[name].load()
+    assert issubclass(cls, Analysis)
+    assert cls.name == name
+    assert cls.schema
+    assert cls.__doc__

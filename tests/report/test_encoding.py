@@ -28,7 +28,7 @@ def test_the_leaders_are_drawn_last():
 
 def test_the_legend_names_rankers_and_keeps_texts_texts():
     findings = invented(9, names={"MART": '"] + alert(1) + ["</script>'})
-    expression = encoding.slot_legend(findings).to_dict()["labelExpr"]
+    expression = encoding.color(findings).to_dict()["legend"]["labelExpr"]
     names = json.loads(re.fullmatch(r"(\{.*\})\[datum\.label\]", expression).group(1))
     assert set(names) == set(SLOTS)
     assert names["other"] == "others"
@@ -70,8 +70,9 @@ def test_panels_tell_the_page_how_to_lay_them_out():
 
 
 def test_tooltips():
-    assert encoding.number_tip("mean", "NDCG").to_dict()["format"] == ".4f"
-    assert encoding.text_tip("ranker").to_dict()["title"] == "ranker"
+    text, number = (tip.to_dict() for tip in encoding.tips(ranker="who", mean=("NDCG", ".4f")))
+    assert (text["title"], text["type"]) == ("who", "nominal")
+    assert (number["title"], number["type"], number["format"]) == ("NDCG", "quantitative", ".4f")
 
 
 def test_an_order_is_a_domain():
@@ -87,7 +88,3 @@ def test_a_file_has_the_light_theme_and_a_font_of_its_own():
     assert drawn["background"] == LIGHT["paper"]
     assert drawn["config"]["font"] == "Liberation Sans"
     assert "var(--" not in json.dumps(drawn)
-
-
-def test_the_ends_of_an_interval_in_a_tooltip():
-    assert [tip.to_dict()["title"] for tip in encoding.interval_tips()] == ["from", "to"]

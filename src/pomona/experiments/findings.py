@@ -1,17 +1,21 @@
-"""What the numbers of a comparison mean: every statistic of the report, computed once and only here."""
+"""What the numbers of a comparison mean: every statistic of the report, computed once, as named tables.
+
+One file of `experiments/analysis` computes one table, or a few that belong together.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from pomona._registry import entries
 from pomona.errors import InputError
 from pomona.experiments.analysis.pooled import Pooled, pooled
-from pomona.experiments.analysis.warning import warnings_of
 from pomona.measures.parse import measure as parse_measure
 
 if TYPE_CHECKING:
@@ -80,8 +84,42 @@ class Findings:
         return self.quality.filter(pl.col("is_comparable") & ~pl.col("is_bound"))
 
 
+class Analysis(ABC):
+    """A table that answers one question about a comparison.
+
+    A subclass in a file of `experiments/analysis` is found by its `name`, which the table has in findings.
+    """
+
+    name: ClassVar[str]
+    schema: ClassVar[Mapping[str, Any]]
+    """Columns and their types. More may follow: one for each ranker, say."""
+
+    @classmethod
+    @abstractmethod
+    def compute(cls, findings: Findings) -> pl.DataFrame:
+        """The table. Other tables that it needs are asked of the findings, which compute each once."""
+
+    @classmethod
+    def table(cls, rows: Iterable[Any]) -> pl.DataFrame:
+        """Rows, tuples or dictionaries, as a table of the schema; what is not finite is null."""
+        frame = pl.DataFrame(list(rows), schema=cls.schema, orient="row")
+        numbers = pl.col(pl.Float64)
+        return frame.with_columns(pl.when(numbers.is_finite()).then(numbers))
+
+
+def columns(kind: Any, *names: str) -> dict[str, Any]:
+    """Several columns of one type, for a schema.
+
+    >>> columns(pl.String, "dataset", "ranker")
+    {'dataset': String, 'ranker': String}
+    """
+    return dict.fromkeys(names, kind)
+
+
 def find(results: Results, *, alpha: float = 0.05, n_resamples: int = 10_000, seed: int = 0) -> Findings:
     """Apply every statistic to the results of a comparison; the same seed gives the same findings."""
+    from pomona.experiments.analysis.warning import warnings_of  # which imports this file
+
     findings = Findings(results, alpha, n_resamples, seed)
     if not findings.pooled:
         raise InputError("no run is finished, so there is nothing to compare")

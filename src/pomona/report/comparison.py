@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from pomona.experiments.findings import Findings
 from pomona.report.digits import seconds
 from pomona.report.names import datasets_of, rankers_of
 from pomona.report.section import Report, compose, sections_of
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 
 def comparison_report(findings: Findings) -> Report:

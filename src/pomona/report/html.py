@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pomona.experiments.findings import Findings
 from pomona.report.comparison import comparison_report
 from pomona.report.draw import Draw, drawing
 from pomona.report.encoding import for_file
 from pomona.report.page import page
 from pomona.report.section import Report
 from pomona.report.table import to_csv, to_latex, to_markdown
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 _FORMATS = {"csv": to_csv, "md": to_markdown, "tex": to_latex}
 

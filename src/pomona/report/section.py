@@ -72,14 +72,15 @@ class Numbers:
     stem: str = field(default="", init=False)
 
 
-@dataclass
 class Side:
     """Figures beside each other, where the screen is wide enough."""
 
-    figures: Sequence[Figure]
+    def __init__(self, *figures: Figure) -> None:
+        self.figures = [figure for figure in figures if figure.chart is not None]
 
 
 Part = Html | Figure | Numbers | Side
+Parts = Iterable[Part]
 
 
 class Section:
@@ -97,11 +98,11 @@ class Section:
     order: ClassVar[int]
     report: ClassVar[str] = "comparison"
 
-    def overall(self, findings: Any) -> Iterable[Part]:
+    def overall(self, findings: Any) -> Parts:
         """What is said once, above the datasets."""
         return ()
 
-    def of_dataset(self, findings: Any, dataset: str) -> Iterable[Part]:
+    def of_dataset(self, findings: Any, dataset: str) -> Parts:
         """What is said of each dataset."""
         return ()
 
@@ -182,20 +183,15 @@ def compose(sections: Iterable[Section], findings: Any, datasets: Sequence[str])
     return composed
 
 
-def _kept(parts: Iterable[Part]) -> list[Part]:
+def _kept(parts: Parts) -> list[Part]:
     """The parts that have something to show."""
-    kept: list[Part] = []
-    for part in parts:
-        if isinstance(part, Side):
-            part = Side([figure for figure in part.figures if figure.chart is not None])
-        is_empty = (
-            (isinstance(part, Figure) and part.chart is None)
-            or (isinstance(part, Numbers) and not part.table.rows)
-            or (isinstance(part, Side) and not part.figures)
-        )
-        if not is_empty:
-            kept.append(part)
-    return kept
+    return [
+        part
+        for part in parts
+        if not (isinstance(part, Figure) and part.chart is None)
+        and not (isinstance(part, Numbers) and not part.table.rows)
+        and not (isinstance(part, Side) and not part.figures)
+    ]
 
 
 def as_json(value: Any) -> Markup:

@@ -87,10 +87,7 @@ def with_interval(title: str, key: str, form: Callable[[Any], str] = fixed) -> t
 
 
 def make_table(
-    name: str,
-    title: str,
-    columns: Sequence[tuple[Column, Getter]],
-    rows: Iterable[Mapping[str, Any]],
+    name: str, title: str, columns: Sequence[tuple[Column, Getter]], rows: Iterable[Mapping[str, Any]]
 ) -> Table:
     """A table of rows that are dictionaries; one may say its `kind` and `remark`."""
     return Table(

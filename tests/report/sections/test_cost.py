@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from pomona.report.sections.cost import cost_table, scoring_front, training_front
+from pomona.report.sections.cost import cost_table, front_chart
 from report.drawn import spec_of
 from report.invented import changed, invented
 
@@ -14,19 +14,16 @@ def findings():
 
 
 @pytest.mark.parametrize(
-    ("draw", "cost", "is_on"),
-    [
-        (training_front, "train_seconds", "on_train_front"),
-        (scoring_front, "score_microseconds", "on_score_front"),
-    ],
+    ("cost", "is_on"),
+    [("train_seconds", "on_train_front"), ("score_microseconds", "on_score_front")],
 )
-def test_a_front_joins_its_rankers_by_cost(findings, draw, cost, is_on):
-    _, (front, points, *_) = spec_of(draw(findings, DATA))
+def test_a_front_joins_its_rankers_by_cost(findings, cost, is_on):
+    _, (front, points, *_) = spec_of(front_chart(findings, DATA, cost))
     assert [row[cost] for row in front] == sorted(row[cost] for row in front)
     assert {row["ranker"] for row in front} == set(findings.fronts.filter(**{is_on: True})["ranker"])
     assert len(points) == 6
     nothing = findings.fronts.with_columns(pl.lit(None, pl.Float64).alias(cost))
-    assert draw(changed(findings, fronts=nothing), DATA) is None
+    assert front_chart(changed(findings, fronts=nothing), DATA, cost) is None
 
 
 def test_costs_say_who_is_on_a_front(findings):

@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from pomona.report.sections.cost import scoring_front, training_front
+from pomona.report.sections.cost import front_chart
 from pomona.report.sections.curves import cutoff_curves
 from pomona.report.sections.results import intervals, results_table
 from report.drawn import spec_of
@@ -34,8 +34,8 @@ def test_what_is_left_out_of_a_plot_is_said(findings):
     for chart in (
         intervals(far, DATA),
         cutoff_curves(far, DATA),
-        training_front(far, DATA),
-        scoring_front(far, DATA),
+        front_chart(far, DATA, "train_seconds"),
+        front_chart(far, DATA, "score_microseconds"),
     ):
         spec, layers = spec_of(chart)
         assert spec["title"]["text"].startswith("not shown, far below: Linear regression (0.1")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
-from pomona.experiments.analysis.base import Analysis, columns
+from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.measures.parse import measure as parse_measure
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 
 def plain(measure: str) -> str:
@@ -39,7 +36,6 @@ class Conventions(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """A measure that brings its own convention has one judge."""
         spec, aims = findings.results.spec, findings.results.runs.select("ranker", "trained_for")
         trained = {
             ranker: None if aim is None else parse_measure(aim).convention for ranker, aim in aims.iter_rows()
@@ -81,7 +77,6 @@ class OrderChanges(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """Of the rankers that have a rank."""
         rows = []
         ranked = findings.conventions.filter(pl.col("rank").is_not_null())
         for (dataset, measure), part in ranked.group_by("dataset", "measure", maintain_order=True):

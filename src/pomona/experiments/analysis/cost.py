@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
-from pomona.experiments.analysis.base import Analysis, columns
+from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.winning import pareto
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 _FRONTS = {"on_train_front": "train_seconds", "on_score_front": "score_microseconds"}
 
@@ -33,7 +30,6 @@ class Costs(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """Without the bounds."""
         done = pl.col("state") == "done"
         means = (pl.col(name).filter(done).mean() for name in ("train_seconds", "best_iteration"))
         seconds, documents = (pl.col(name).filter(done).sum() for name in ("score_seconds", "n_test_docs"))
@@ -65,7 +61,6 @@ class Fronts(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """Of the rankers whose means can be ranked."""
         joined = (
             findings.ranked.filter(measure=findings.main)
             .join(findings.costs, on=["dataset", "ranker"], maintain_order="left")

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from pomona._types import Features, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, PomonaError
-from pomona.experiments.analysis.base import Analysis, columns
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.findings import Analysis, Findings, columns
 
 if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
     from pomona.experiments.results import Results
 
 N_QUERIES = 30
@@ -48,7 +47,6 @@ class Documents(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """Data that cannot be read any more are a warning."""
         frames = []
         for data in findings.pooled:
             rows: list[dict[str, Any]] = []

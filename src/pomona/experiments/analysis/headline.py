@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
-from pomona.experiments.analysis.base import Analysis, columns
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
+from pomona.experiments.findings import Analysis, Findings, columns
 
 _TIMES = ("train_seconds", "score_microseconds")
 _ROLES = ("winner", "runner_up", "cheaper")
@@ -35,7 +32,6 @@ class Headline(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """Of the rankers whose means can be ranked; a dataset without any has no row."""
         rows = []
         for (dataset,), part in findings.ranked.filter(measure=findings.main).group_by(
             "dataset", maintain_order=True

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from pomona._types import Values
-from pomona.experiments.analysis.base import Analysis, columns
+from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.bootstrap import interval_clustered
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 
 class Learning(Analysis):
@@ -28,7 +25,6 @@ class Learning(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """Intervals are over runs, those of a fold together."""
         frames = [pl.DataFrame(schema=cls.schema)]
         curves, level = findings.results.curves, 1 - findings.alpha
         for key, part in curves.group_by("dataset", "ranker", "part", maintain_order=True):

@@ -12,18 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from pomona.experiments.analysis.base import Analysis, columns
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.corrections import benjamini_hochberg, holm
 from pomona.stats.paired import PairedTests, compare_pairs
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 
 class Pairs(Analysis):
@@ -50,7 +47,6 @@ class Pairs(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """In the order of datasets, measures, then rankers."""
         return cls.table(row for data in findings.pooled for row in _rows(data, findings))
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from pomona._types import Values
-from pomona.experiments.analysis.base import Analysis, columns
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.measures.parse import measure as parse_measure
 from pomona.stats.bootstrap import Resampled
 from pomona.stats.norm import avg_norm
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 ABOVE, BELOW = "▲", "▼"
 
@@ -41,7 +38,6 @@ class Quality(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """Rankers of the same queries are resampled together."""
         marks, rows = _marks(findings.pairs, findings.baseline), []
         for data in findings.pooled:
             chosen = np.array([data.measures.index(measure) for measure in findings.measures])
@@ -102,7 +98,6 @@ class Cutoffs(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """Of the cut-offs that were judged."""
         return cls.table(
             (data.dataset, ranker, convention, k, data.mean(ranker, name))
             for data in findings.pooled
@@ -121,7 +116,6 @@ class Queries(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """A ranker that is missing from a dataset is null there."""
         frames = [
             data.queries.select(pl.lit(data.dataset).alias("dataset"), "fold", "qid").with_columns(
                 pl.Series(ranker, row)

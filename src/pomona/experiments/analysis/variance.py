@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
-from pomona.experiments.analysis.base import Analysis, columns
+from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.variance import variance_shares
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 
 class Variance(Analysis):
@@ -25,7 +22,6 @@ class Variance(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """Without the bounds."""
         return cls.table(
             {
                 "dataset": data.dataset,

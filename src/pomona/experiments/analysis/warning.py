@@ -9,10 +9,10 @@ import polars as pl
 
 from pomona.experiments.analysis.convention import plain
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.findings import Findings
 from pomona.measures.parse import measure as parse_measure
 
 if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
     from pomona.experiments.results import Results
 
 FEW_QUERIES = 50

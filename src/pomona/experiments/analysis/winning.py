@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from pomona.experiments.analysis.base import Analysis, columns
+from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.winning import winning_numbers
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 
 class Winning(Analysis):
@@ -27,7 +24,6 @@ class Winning(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        """Of the rankers whose means can be ranked."""
         ranked = findings.ranked
         rankers = ranked["ranker"].unique(maintain_order=True).to_list()
         contests = ranked.select("dataset", "measure").unique(maintain_order=True).rows()

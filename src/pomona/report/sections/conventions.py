@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import polars as pl
 
+from pomona.experiments.findings import Findings
 from pomona.report.digits import MISSING, count, fixed, signed
-from pomona.report.encoding import (
-    Chart,
-    color,
-    data_of,
-    number_tip,
-    panels,
-    shape,
-    sized,
-    slot_legend,
-    text_tip,
-    upside,
-    with_slots,
-)
+from pomona.report.encoding import Chart, color, data_of, panels, shape, sized, tips, upside, with_slots
 from pomona.report.names import measure_title, rankers_of
-from pomona.report.section import Figure, Html, Numbers, Part, Section
+from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
 from pomona.report.theme import DASHES
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 _SEVERAL = """
 <p>Tools disagree on what NDCG is: how an empty query counts, what a label gains, where the discount begins.
@@ -49,13 +34,11 @@ class ConventionsSection(Section):
     title = "By convention"
     order = 30
 
-    def overall(self, findings: Findings) -> Iterator[Part]:
-        """Why there are several, or how to have them."""
+    def overall(self, findings: Findings) -> Parts:
         conventions = findings.results.spec.conventions
         yield Html(_SEVERAL) if len(conventions) > 1 else Html(_ONE, convention=conventions[0])
 
-    def of_dataset(self, findings: Findings, dataset: str) -> Iterator[Part]:
-        """Values, ranks and changes of order; then methods trained with one convention, judged by another."""
+    def of_dataset(self, findings: Findings, dataset: str) -> Parts:
         measure, changes = findings.main.rpartition(":")[2], change_table(findings, dataset)
         yield Figure(
             "convention-curves",
@@ -87,12 +70,10 @@ def convention_curves(findings: Findings, dataset: str) -> Chart | None:
     if len(judges) < 2:
         return None
     rows = upside(with_slots(findings, cutoffs.drop("dataset").iter_rows(named=True)))
-    base = _small_curves([text_tip("ranker"), text_tip("convention", "judged by")]).encode(
-        color=color(slot_legend(findings))
-    )
+    base = _small_curves(convention="judged by").encode(color=color(findings))
     layers = alt.layer(
         base.mark_line(strokeWidth=1.8),
-        base.mark_point(filled=True, size=20, opacity=1).encode(shape=shape(slot_legend(findings))),
+        base.mark_point(filled=True, size=20, opacity=1).encode(shape=shape(findings)),
     )
     spans = []
     for judge in judges:
@@ -133,7 +114,7 @@ def trained_judged(findings: Findings, dataset: str) -> Chart | None:
     judges = findings.results.spec.conventions
     tools = list(dict.fromkeys(row["trained"] for row in rows))
     legend = alt.Legend(title="trained with", orient="top", symbolType="stroke", symbolSize=300)
-    base = _small_curves([text_tip("ranker"), text_tip("trained", "trained with")]).encode(
+    base = _small_curves(trained="trained with").encode(
         color=alt.Color("trained:N", scale=alt.Scale(domain=tools, range="category"), legend=legend)
     )
     dash = alt.StrokeDash("trained:N", scale=alt.Scale(domain=tools, range=list(DASHES)), legend=legend)
@@ -174,9 +155,9 @@ def convention_ranks(findings: Findings, dataset: str) -> Chart | None:
         scale=alt.Scale(domain=[1, n], reverse=True, nice=False),
         axis=alt.Axis(values=list(range(1, n + 1)), format="d", grid=False, labelOverlap=False),
     )
-    tips = [text_tip("ranker"), text_tip("judged_with", "judged by"), number_tip("rank", "rank", "d")]
-    tips.append(number_tip("mean", measure_title(plain)))
-    base = alt.Chart(data_of(rows)).encode(x=x, y=y, color=color(), detail="ranker:N", tooltip=tips)
+    mean = (measure_title(plain), ".4f")
+    tooltip = tips(ranker="ranker", judged_with="judged by", rank=("rank", "d"), mean=mean)
+    base = alt.Chart(data_of(rows)).encode(x=x, y=y, color=color(), detail="ranker:N", tooltip=tooltip)
     last = [row for row in rows if row["judged_with"] == judges[-1]]
     shared: dict[int, list[str]] = {}
     for row in sorted(last, key=lambda row: str(row["ranker"])):
@@ -198,14 +179,14 @@ def convention_ranks(findings: Findings, dataset: str) -> Chart | None:
     )
 
 
-def _small_curves(tips: list[alt.Tooltip]) -> alt.Chart:
-    """NDCG by cut-off in a panel."""
+def _small_curves(**about: str) -> alt.Chart:
+    """NDCG by cut-off in a panel; the tooltip also says what a curve is about."""
     ticks = alt.Axis(values=[1, 5, 10], format="d")
     return alt.Chart().encode(
         x=alt.X("k:Q", title="cut-off k", scale=alt.Scale(nice=False), axis=ticks),
         y=alt.Y("mean:Q", title="NDCG@k", scale=alt.Scale(zero=False)),
         detail="ranker:N",
-        tooltip=[*tips, number_tip("k", "k", "d"), number_tip("mean", "NDCG@k")],
+        tooltip=tips(ranker="ranker", **about, k=("k", "d"), mean=("NDCG@k", ".4f")),
     )
 
 

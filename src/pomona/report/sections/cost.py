@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import altair as alt
 import polars as pl
 
+from pomona.experiments.findings import Findings
 from pomona.report.digits import count, significant
-from pomona.report.encoding import (
-    FRONT_HEIGHT,
-    Chart,
-    labelled_points,
-    number_tip,
-    scale_of,
-    sized,
-    text_tip,
-    with_slots,
-)
+from pomona.report.encoding import FRONT_HEIGHT, Chart, labelled_points, scale_of, sized, tips, with_slots
 from pomona.report.names import close_of, measure_title, rankers_of
-from pomona.report.section import Figure, Numbers, Part, Section, Side
+from pomona.report.section import Figure, Numbers, Parts, Section, Side
 from pomona.report.table import Table, in_units, make_table, number, text
 
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
-
+_COSTS = {
+    "train_seconds": ("on_train_front", "training time, seconds a run"),
+    "score_microseconds": ("on_score_front", "scoring time, µs a document"),
+}
 _FRONT = "No ranker is both better and faster than those on the dashed line."
 
 
@@ -36,29 +26,18 @@ class CostSection(Section):
     title = "Quality and cost"
     order = 50
 
-    def of_dataset(self, findings: Findings, dataset: str) -> Iterator[Part]:
-        """Two fronts and the numbers."""
-        training, scoring = training_front(findings, dataset), scoring_front(findings, dataset)
+    def of_dataset(self, findings: Findings, dataset: str) -> Parts:
+        train, score = (front_chart(findings, dataset, cost) for cost in _COSTS)
         yield Side(
-            [
-                Figure("training-front", training, f"Mean training time of a run. {_FRONT}", "Training"),
-                Figure("scoring-front", scoring, f"Scoring time of a document. {_FRONT}", "Scoring"),
-            ]
+            Figure("training-front", train, f"Mean training time of a run. {_FRONT}", "Training"),
+            Figure("scoring-front", score, f"Scoring time of a document. {_FRONT}", "Scoring"),
         )
         yield Numbers(cost_table(findings, dataset), "The costs in numbers")
 
 
-def training_front(findings: Findings, dataset: str) -> Chart | None:
-    """Quality against training time; the dashed line joins the rankers that none beats in both."""
-    return _front(findings, dataset, "train_seconds", "on_train_front", "training time, seconds a run")
-
-
-def scoring_front(findings: Findings, dataset: str) -> Chart | None:
-    """Quality against scoring time; the dashed line joins the rankers that none beats in both."""
-    return _front(findings, dataset, "score_microseconds", "on_score_front", "scoring time, µs a document")
-
-
-def _front(findings: Findings, dataset: str, cost: str, is_on: str, title: str) -> Chart | None:
+def front_chart(findings: Findings, dataset: str, cost: str) -> Chart | None:
+    """Quality against a cost; the dashed line joins the rankers that none beats in both."""
+    is_on, title = _COSTS[cost]
     close, note = close_of(findings, dataset)
     shown = findings.fronts.filter(
         pl.col(cost) > 0, pl.col("ranker").is_in(close), dataset=dataset
@@ -78,10 +57,10 @@ def _front(findings: Findings, dataset: str, cost: str, is_on: str, title: str) 
         axis=alt.Axis(format="~g", labelOverlap=True),
     )
     y = alt.Y("mean:Q", title=measure, scale=scale_of([row["mean"] for row in rows]))
-    tips = [text_tip("ranker"), number_tip("mean", measure), number_tip(cost, title, ".3~g")]
+    tooltip = tips(ranker="ranker", mean=(measure, ".4f"), **{cost: (title, ".3~g")})
     best = ", ".join(row["ranker"] for row in front)
     return sized(
-        labelled_points(rows, front, x, y, tips, "step-after"),
+        labelled_points(rows, front, x, y, tooltip, "step-after"),
         f"{measure} against {title} on {dataset}. None is both better and faster than: {best}.",
         height=FRONT_HEIGHT,
         note=note,

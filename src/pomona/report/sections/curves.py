@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import altair as alt
 
+from pomona.experiments.findings import Findings
 from pomona.report import labels
 from pomona.report.digits import fixed
-from pomona.report.encoding import (
-    Chart,
-    Rows,
-    color,
-    data_of,
-    number_tip,
-    shape,
-    sized,
-    text_tip,
-    upside,
-    with_room,
-    with_slots,
-)
+from pomona.report.encoding import Chart, color, data_of, shape, sized, tips, upside, with_room, with_slots
 from pomona.report.names import close_of, rankers_of
-from pomona.report.section import Figure, Numbers, Part, Section
+from pomona.report.section import Figure, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 
 class CurvesSection(Section):
@@ -37,8 +20,7 @@ class CurvesSection(Section):
     title = "By cut-off"
     order = 20
 
-    def of_dataset(self, findings: Findings, dataset: str) -> Iterator[Part]:
-        """Chart and numbers."""
+    def of_dataset(self, findings: Findings, dataset: str) -> Parts:
         yield Figure(
             "cutoff-curves",
             cutoff_curves(findings, dataset),
@@ -53,7 +35,7 @@ def cutoff_curves(findings: Findings, dataset: str) -> Chart | None:
     convention = findings.results.spec.conventions[0]
     close, note = close_of(findings, dataset)
     cutoffs = findings.cutoffs.filter(dataset=dataset, convention=convention)
-    curves = [row for row in cutoffs.iter_rows(named=True) if row["ranker"] in close]
+    curves = [row for row in cutoffs.drop("dataset").to_dicts() if row["ranker"] in close]
     if not curves:
         return None
     rows = upside(with_slots(findings, curves))
@@ -65,10 +47,8 @@ def cutoff_curves(findings: Findings, dataset: str) -> Chart | None:
     pixel = (high - low) / height
     wishes = [row["mean"] / pixel for row in ends]
     places = labels.spread(wishes, labels.LINE_HEIGHT, low / pixel, high / pixel)
-    tails: Rows = []
-    for row, place in zip(ends, places, strict=True):
-        tails.append({**row, "at": row["mean"]})
-        tails.append({**row, "k": last + 0.35, "at": place * pixel})
+    tails = [{**row, "at": row["mean"]} for row in ends]
+    tails += [{**row, "k": last + 0.35, "at": at * pixel} for row, at in zip(ends, places, strict=True)]
     ticks = alt.Axis(values=list(range(1, last + 1)), format="d", labelOverlap="greedy", labelSeparation=4)
     x = alt.X("k:Q", title="cut-off k", scale=alt.Scale(domain=[1, last], nice=False), axis=ticks)
     y_scale = alt.Scale(domain=[low, high], nice=False)
@@ -77,7 +57,7 @@ def cutoff_curves(findings: Findings, dataset: str) -> Chart | None:
         y=alt.Y("mean:Q", title="NDCG@k", scale=y_scale),
         color=color(),
         detail="ranker:N",
-        tooltip=[text_tip("ranker"), number_tip("k", "k", "d"), number_tip("mean", "NDCG@k")],
+        tooltip=tips(ranker="ranker", k=("k", "d"), mean=("NDCG@k", ".4f")),
     )
     tail = alt.Chart(data_of(tails)).encode(x=x, y=alt.Y("at:Q", scale=y_scale), detail="ranker:N")
     names = tail.transform_filter(f"datum.k > {last}").encode(text="ranker:N")
@@ -100,16 +80,12 @@ def cutoff_curves(findings: Findings, dataset: str) -> Chart | None:
 def cutoff_table(findings: Findings, dataset: str) -> Table:
     """NDCG at cut-offs 1 to 10 of every ranker under every convention."""
     cutoffs = findings.cutoffs.filter(dataset=dataset)
-    means = {(ranker, judge, k): mean for _, ranker, judge, k, mean in cutoffs.iter_rows()}
-    ks = sorted(set(cutoffs["k"]))
+    rankers, ks = rankers_of(findings, dataset), sorted(set(cutoffs["k"]))
+    parts = cutoffs.pivot("k", index=["convention", "ranker"], values="mean").partition_by(
+        "convention", maintain_order=True
+    )
     rows = [
-        {
-            "ranker": ranker,
-            "convention": judge,
-            **{f"{k}": means.get((ranker, judge, k)) for k in ks},
-        }
-        for judge in cutoffs["convention"].unique(maintain_order=True)
-        for ranker in rankers_of(findings, dataset)
+        row for part in parts for row in sorted(part.to_dicts(), key=lambda row: rankers.index(row["ranker"]))
     ]
     columns = [
         text("Ranker", "ranker"),

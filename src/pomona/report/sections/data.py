@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pomona.experiments.findings import Findings
 from pomona.report.digits import significant
-from pomona.report.section import Html, Numbers, Part, Section
+from pomona.report.section import Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 _AUDIT = """
 {% if warnings %}
@@ -33,8 +30,7 @@ class DataSection(Section):
     title = "The data"
     order = 100
 
-    def overall(self, findings: Findings) -> Iterator[Part]:
-        """All datasets in one table."""
+    def overall(self, findings: Findings) -> Parts:
         yield Numbers(data_table(findings))
         yield Html(_AUDIT, warnings=findings.results.warnings.to_dicts())
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pomona.experiments.findings import Findings
 from pomona.report.digits import fixed, microseconds, p_value, seconds, signed
 from pomona.report.names import datasets_of, measure_title
-from pomona.report.section import Html, Part, Section
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
+from pomona.report.section import Html, Parts, Section
 
 _SENTENCES = """
 {% for dataset in datasets %}
@@ -34,8 +31,7 @@ class HeadlineSection(Section):
     title = "The answer"
     order = 0
 
-    def overall(self, findings: Findings) -> Iterator[Part]:
-        """All datasets at once: they are what a reader compares first."""
+    def overall(self, findings: Findings) -> Parts:
         yield Html(
             _SENTENCES,
             datasets=datasets_of(findings),

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import altair as alt
 import polars as pl
 
-from pomona.report.encoding import Chart, Rows, interval_tips, number_tip, panels, text_tip
+from pomona.experiments.findings import Findings
+from pomona.report.encoding import Chart, Rows, panels, tips
 from pomona.report.names import rankers_of
-from pomona.report.section import Figure, Html, Part, Section
+from pomona.report.section import Figure, Html, Parts, Section
 from pomona.report.theme import DASHES, SLOTS
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 N_POINTS = 80
 """Of a learning curve: what a panel can show."""
@@ -27,8 +22,7 @@ class LearningSection(Section):
     title = "Learning"
     order = 60
 
-    def of_dataset(self, findings: Findings, dataset: str) -> Iterator[Part]:
-        """The curves of those that learn in iterations."""
+    def of_dataset(self, findings: Findings, dataset: str) -> Parts:
         chart = learning_curves(findings, dataset)
         yield Figure(
             "learning-curves",
@@ -60,11 +54,11 @@ def learning_curves(findings: Findings, dataset: str) -> Chart | None:
     )
     # Training is grey: it takes the place of "other" among the colours.
     parts = alt.Scale(domain=["valid", *SLOTS[1:-1], "train"], range="category")
-    tips = [text_tip("ranker"), text_tip("part"), number_tip("iteration", "iteration", "d")]
+    values = {"mean": ("mean", ".4f"), "low": ("from", ".4f"), "high": ("to", ".4f")}
     base = alt.Chart().encode(
         x=alt.X("iteration:Q", title="iteration", axis=alt.Axis(tickCount=3, format="~s")),
         color=alt.Color("part:N", scale=parts, legend=legend),
-        tooltip=[*tips, number_tip("mean", "mean"), *interval_tips()],
+        tooltip=tips(ranker="ranker", part="part", iteration=("iteration", "d"), **values),
     )
     title, free = "its training measure", alt.Scale(zero=False)
     dashes = alt.Scale(domain=["valid", "train"], range=list(DASHES[:2]))

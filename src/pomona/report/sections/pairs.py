@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 
+from pomona.experiments.findings import Findings
 from pomona.report.digits import count, negative, p_value, signed
-from pomona.report.encoding import Chart, Rows, data_of, in_order, sized, text_tip
+from pomona.report.encoding import Chart, Rows, data_of, in_order, sized, tips
 from pomona.report.names import measure_title, rankers_of, significance_rule
-from pomona.report.section import Figure, Numbers, Part, Section
+from pomona.report.section import Figure, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text, with_interval
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 MOST_WITH_NUMBERS = 12
 """Rankers of a significance matrix whose cells still have room for numbers."""
@@ -44,8 +42,7 @@ class PairsSection(Section):
     title = "Pair by pair"
     order = 40
 
-    def of_dataset(self, findings: Findings, dataset: str) -> Iterator[Part]:
-        """The main measure in sight, the others folded."""
+    def of_dataset(self, findings: Findings, dataset: str) -> Parts:
         for measure in findings.measures:
             title, is_main = measure_title(measure), measure == findings.main
             yield Figure(
@@ -83,10 +80,10 @@ def significance_matrix(findings: Findings, dataset: str, measure: str) -> Chart
         values=[verdict for verdict in _VERDICTS if any(row["verdict"] == verdict for row in rows)],
     )
     verdicts = alt.Scale(domain=list(_VERDICTS), range="diverging")
-    tips = [text_tip("row"), text_tip("column"), text_tip("verdict", "the row is"), text_tip("difference")]
+    names = {"row": "row", "column": "column", "verdict": "the row is", "difference": "difference"}
     cells = base.mark_rect(style="tile").encode(
         color=alt.Color("verdict:N", scale=verdicts, legend=legend),
-        tooltip=[*tips, text_tip("interval", "interval (uncorrected)"), text_tip("p", "p (Holm)")],
+        tooltip=tips(**names, interval="interval (uncorrected)", p="p (Holm)"),
     )
     layers = [cells]
     if is_small:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import polars as pl
 
+from pomona.experiments.findings import Findings
 from pomona.report.encoding import Chart, data_of, sized
 from pomona.report.names import measure_title, rankers_of
-from pomona.report.section import Figure, Html, Part, Section, as_json
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
+from pomona.report.section import Figure, Html, Parts, Section, as_json
 
 _DIGITS = 4  # of a query's value; the page keeps it as an integer
 _OF_PAIR = ("difference", "low", "high", "holm_p", "wins", "ties", "losses", "is_significant")
@@ -61,8 +58,7 @@ class QueriesSection(Section):
     title = "Query by query"
     order = 90
 
-    def of_dataset(self, findings: Findings, dataset: str) -> Iterator[Part]:
-        """Winner and runner-up first; `page.js` fills in the others."""
+    def of_dataset(self, findings: Findings, dataset: str) -> Parts:
         headline = findings.headline.filter(pl.col("runner_up").is_not_null(), dataset=dataset)
         if headline.is_empty():
             yield Html("<p>There are no two rankers to compare.</p>")

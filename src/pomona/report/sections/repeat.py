@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pomona.experiments.findings import Findings
 from pomona.report.digits import significant
-from pomona.report.section import Html, Part, Section
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
+from pomona.report.section import Html, Parts, Section
 
 _FACTS = """
 {% for title, code in (("Command", command), ("Spec", spec)) if code %}
@@ -38,8 +35,7 @@ class RepeatSection(Section):
     title = "To repeat it"
     order = 110
 
-    def overall(self, findings: Findings) -> Iterator[Part]:
-        """One comparison, one recipe."""
+    def overall(self, findings: Findings) -> Parts:
         results = findings.results
         yield Html(
             _FACTS,

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import polars as pl
 
+from pomona.experiments.findings import Findings
 from pomona.report.digits import MISSING, fixed, significant
-from pomona.report.encoding import (
-    Chart,
-    color,
-    data_of,
-    in_order,
-    interval_tips,
-    number_tip,
-    scale_of,
-    shape,
-    sized,
-    text_tip,
-    with_slots,
-)
+from pomona.report.encoding import Chart, color, data_of, in_order, scale_of, shape, sized, tips, with_slots
 from pomona.report.names import close_of, measure_title, rankers_of, significance_rule
-from pomona.report.section import Figure, Html, Numbers, Part, Section
+from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Cell, Column, Getter, Table, in_units, make_table, number, text
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 _INTRODUCTION = """
 <p>Means over test queries with their {{ level }} bootstrap intervals.
@@ -45,13 +31,11 @@ class ResultsSection(Section):
     title = "The table"
     order = 10
 
-    def overall(self, findings: Findings) -> Iterator[Part]:
-        """What the signs in the table mean."""
+    def overall(self, findings: Findings) -> Parts:
         level, rule = f"{1 - findings.alpha:.0%}", significance_rule(findings.alpha)
         yield Html(_INTRODUCTION, level=level, baseline=findings.baseline, rule=rule)
 
-    def of_dataset(self, findings: Findings, dataset: str) -> Iterator[Part]:
-        """Table and chart."""
+    def of_dataset(self, findings: Findings, dataset: str) -> Parts:
         yield Numbers(results_table(findings, dataset), style="results")
         yield Figure(
             "intervals",
@@ -75,7 +59,7 @@ def intervals(findings: Findings, dataset: str) -> Chart | None:
     base = alt.Chart(data_of(rows)).encode(
         y=alt.Y("ranker:N", scale=in_order(order), title=None, axis=alt.Axis(labelLimit=170)),
         color=color(),
-        tooltip=[text_tip("ranker"), number_tip("mean", title), *interval_tips()],
+        tooltip=tips(ranker="ranker", mean=(title, ".4f"), low=("from", ".4f"), high=("to", ".4f")),
     )
     baseline = [{"mean": row["mean"]} for row in rows if row["ranker"] == findings.baseline]
     chart = alt.layer(

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import altair as alt
 
+from pomona.experiments.findings import Findings
 from pomona.report.digits import fixed
-from pomona.report.encoding import Chart, data_of, in_order, number_tip, sized, text_tip
+from pomona.report.encoding import Chart, data_of, in_order, sized, tips
 from pomona.report.names import measure_title, rankers_of
-from pomona.report.section import Figure, Numbers, Part, Section
+from pomona.report.section import Figure, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 _SOURCES = ("queries", "folds", "seeds", "residual")
 
@@ -26,8 +21,7 @@ class VarianceSection(Section):
     title = "Variance"
     order = 80
 
-    def of_dataset(self, findings: Findings, dataset: str) -> Iterator[Part]:
-        """The main measure in sight, every one in numbers."""
+    def of_dataset(self, findings: Findings, dataset: str) -> Parts:
         yield Figure(
             "variance",
             variance_shares(findings, dataset),
@@ -65,7 +59,7 @@ def variance_shares(findings: Findings, dataset: str) -> Chart | None:
                 legend=alt.Legend(title=None, orient="top"),
             ),
             order="order:Q",
-            tooltip=[text_tip("ranker"), text_tip("source"), number_tip("share", "share", ".1%")],
+            tooltip=tips(ranker="ranker", source="source", share=("share", ".1%")),
         )
     )
     best = ", ".join(f"{row['source']} {row['share']:.0%}" for row in rows if row["ranker"] == order[0])

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import altair as alt
 import polars as pl
 
+from pomona.experiments.findings import Findings
 from pomona.report.digits import count, fixed
-from pomona.report.encoding import (
-    FRONT_HEIGHT,
-    Chart,
-    labelled_points,
-    number_tip,
-    scale_of,
-    sized,
-    text_tip,
-    with_slots,
-)
-from pomona.report.section import Figure, Html, Numbers, Part, Section
+from pomona.report.encoding import FRONT_HEIGHT, Chart, labelled_points, scale_of, sized, tips, with_slots
+from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 _INTRODUCTION = """
 <p>How many other rankers each one beats, over all datasets and measures (Hiemstra et al. 2017).</p>
@@ -37,8 +23,7 @@ class WinningSection(Section):
     title = "Winning numbers"
     order = 70
 
-    def overall(self, findings: Findings) -> Iterator[Part]:
-        """Nothing where nothing was compared."""
+    def overall(self, findings: Findings) -> Parts:
         chart = winning_numbers(findings)
         if chart is None:
             return
@@ -64,11 +49,13 @@ def winning_numbers(findings: Findings) -> Chart | None:
     for row in rows:
         row["front"] = "Pareto-optimal" if row["is_pareto"] else "rank 2" if row["is_rank2"] else "neither"
     front = sorted((row for row in rows if row["is_pareto"]), key=lambda row: float(row["ideal"]))
-    tips = [
-        text_tip("ranker"),
-        number_tip("winning", "winning number", "d"),
-        number_tip("ideal", "ideal", "d"),
-    ]
+    tooltip = tips(
+        ranker="ranker",
+        winning=("winning number", "d"),
+        ideal=("ideal", "d"),
+        normalized=("normalized", ".4f"),
+        front="front",
+    )
     chart = labelled_points(
         rows,
         front,
@@ -83,7 +70,7 @@ def winning_numbers(findings: Findings) -> Chart | None:
             title="normalized winning number",
             scale=scale_of([row["normalized"] for row in rows]),
         ),
-        [*tips, number_tip("normalized", "normalized"), text_tip("front")],
+        tooltip,
         "linear",
     )
     best = ", ".join(row["ranker"] for row in front)
