@@ -23,6 +23,7 @@ import polars as pl
 import vl_convert
 
 import pomona as pm
+from pomona.experiments.analysis.pairs import both_ways
 from pomona.experiments.findings import Findings, find
 from pomona.experiments.results import Results, read_results
 from pomona.report.digits import fixed, p_value, signed, significant
@@ -70,13 +71,8 @@ class Comparison:
 
     def pair(self, dataset: str, measure: str, a: str, b: str) -> dict[str, Any]:
         """What the tests say of a − b."""
-        found = self.findings.pairs.filter(
-            pl.col("a").is_in([a, b]), pl.col("b").is_in([a, b]), dataset=dataset, measure=measure
-        ).row(0, named=True)
-        if found["a"] == a:
-            return found
-        low, high = ((None if of is None else -of) for of in (found["high"], found["low"]))
-        return {**found, "a": a, "b": b, "difference": -found["difference"], "low": low, "high": high}
+        pairs = both_ways(self.findings.pairs)
+        return pairs.filter(dataset=dataset, measure=measure, a=a, b=b).row(0, named=True)
 
     def told(self, dataset: str, measure: str, a: str, b: str) -> str:
         """The difference a − b, its interval and whether it is more than chance, in words."""

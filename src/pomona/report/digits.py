@@ -30,11 +30,6 @@ def signed(value: float | None, digits: int = 4) -> str:
     return f"+{text}" if text[0].isdigit() and float(text) > 0 else text
 
 
-def negative(value: float | None) -> float | None:
-    """The other side of zero; of nothing, nothing."""
-    return None if value is None else -value
-
-
 def significant(value: float | None, digits: int = 3) -> str:
     """A time or a size: three significant digits, no exponent, at most three decimals.
 

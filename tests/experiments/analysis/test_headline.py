@@ -3,6 +3,7 @@ import pytest
 
 from experiments.invented_results import invent
 from pomona.experiments.analysis.headline import Headline
+from pomona.experiments.analysis.pairs import Pairs
 from pomona.experiments.findings import Findings
 
 
@@ -20,14 +21,14 @@ def findings(pairs, costs=(("b", 3.0, 1.5), ("c", 7.0, None))):
     schema = dict(zip(names, (pl.String, pl.String, pl.Float64, pl.Float64), strict=True))
     tables = {
         "quality": pl.DataFrame(quality),
-        "pairs": pl.DataFrame(pairs),
+        "pairs": pl.DataFrame(pairs, schema=Pairs.schema),
         "costs": pl.DataFrame([("one", *row) for row in costs], schema=schema, orient="row"),
     }
     return Findings(invent(measures=("ap",)), tables=tables)
 
 
 def pair(a, b, difference, low, high, is_significant=True):
-    return {
+    return dict.fromkeys(Pairs.schema, 0) | {
         "dataset": "one", "measure": "ap", "a": a, "b": b, "difference": difference, "low": low,
         "high": high, "holm_p": 0.01, "agree": True, "is_significant": is_significant,
     }  # fmt: skip

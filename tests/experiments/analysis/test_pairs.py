@@ -3,6 +3,7 @@ import pytest
 
 from experiments.invented_results import Ranker, invent
 from pomona.experiments.analysis import pairs as pairs_module
+from pomona.experiments.analysis.pairs import both_ways
 from pomona.experiments.findings import Findings
 from pomona.stats.corrections import benjamini_hochberg, holm
 from pomona.stats.paired import PairedTests, compare_pair
@@ -108,3 +109,14 @@ def test_a_clear_difference_is_significant_and_none_is_not():
     results = invent([Ranker("base"), Ranker("same"), Ranker("good", 0.1)], n_queries=100, measures=("ap",))
     found = Findings(results, n_resamples=500).pairs.filter(pl.col("is_significant"))
     assert found.select("a", "b").rows() == [("base", "good"), ("same", "good")]
+
+
+def test_a_pair_seen_from_either_side():
+    pairs = Findings(invent(measures=("ap",)), **SETTINGS).pairs
+    one, other = both_ways(pairs.head(1)).to_dicts()
+    assert one == pairs.row(0, named=True)
+    assert (other["a"], other["b"]) == (one["b"], one["a"])
+    assert (other["difference"], other["effect"]) == (-one["difference"], -one["effect"])
+    assert (other["low"], other["high"]) == (-one["high"], -one["low"])
+    assert (other["wins"], other["ties"], other["losses"]) == (one["losses"], one["ties"], one["wins"])
+    assert {other[name] == one[name] for name in ("holm_p", "agree", "is_significant", "n_queries")} == {True}

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from pomona.experiments.analysis.pairs import both_ways
 from pomona.experiments.findings import Analysis, Findings, columns
 
 _TIMES = ("train_seconds", "score_microseconds")
@@ -40,38 +41,22 @@ class Headline(Analysis):
             costs = findings.costs.filter(dataset=dataset)
             spent = {cost["ranker"]: cost for cost in costs.iter_rows(named=True)}
             winner = best[0]["ranker"]
-            pairs = _pairs(findings, str(dataset), winner, set(part["ranker"]))
+            seen = both_ways(findings.pairs).filter(dataset=dataset, measure=findings.main, a=winner)
+            pairs = {row["b"]: row for row in seen.to_dicts() if row["b"] in part["ranker"]}
             row: dict[str, Any] = {
                 **{name: best[0][name] for name in ("dataset", "measure", "mean", "n_queries")},
                 "winner": winner,
                 "runner_up": best[1]["ranker"] if len(best) > 1 else None,
                 "cheaper": _cheaper(winner, pairs, spent),
             }
-            row |= pairs.get(row["runner_up"], {})
+            pair = pairs.get(row["runner_up"], {})
+            row |= {name: pair.get(name) for name in ("difference", "low", "high", "agree", "is_significant")}
+            row["p"] = pair.get("holm_p")
             row |= {
                 f"{role}_{time}": spent.get(row[role], {}).get(time) for role in _ROLES for time in _TIMES
             }
             rows.append({name: row.get(name) for name in cls.schema})
         return cls.table(rows)
-
-
-def _pairs(findings: Findings, dataset: str, winner: str, others: set[str]) -> dict[str, dict[str, Any]]:
-    """What the winner's pair with each of the others says, seen from the winner."""
-    seen = {}
-    pairs = findings.pairs.filter(dataset=dataset, measure=findings.main)
-    for pair in pairs.iter_rows(named=True):
-        if winner not in (pair["a"], pair["b"]):
-            continue
-        other, sign = (pair["b"], 1) if pair["a"] == winner else (pair["a"], -1)
-        low, high = (pair["low"], pair["high"])[::sign]
-        ends = {"difference": pair["difference"], "low": low, "high": high}
-        if other in others:
-            seen[other] = {
-                **{name: None if value is None else sign * value for name, value in ends.items()},
-                "p": pair["holm_p"],
-                **{name: pair[name] for name in ("agree", "is_significant")},
-            }
-    return seen
 
 
 def _cheaper(

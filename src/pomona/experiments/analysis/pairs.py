@@ -50,6 +50,17 @@ class Pairs(Analysis):
         return cls.table(row for data in findings.pooled for row in _rows(data, findings))
 
 
+def both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Every pair as it is seen from a, and then from b."""
+    swapped = {"a": "b", "b": "a", "wins": "losses", "losses": "wins"}
+    negated = {"difference": "difference", "effect": "effect", "low": "high", "high": "low"}
+    turned = pairs.with_columns(
+        **{name: pl.col(other) for name, other in swapped.items()},
+        **{name: -pl.col(other) for name, other in negated.items()},
+    )
+    return pl.concat([pairs, turned])
+
+
 def _rows(data: Pooled, findings: Findings) -> Iterator[dict[str, Any]]:
     first, second = np.triu_indices(len(data.real), 1)
     tested = _tests(data, findings)

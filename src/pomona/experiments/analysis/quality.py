@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pomona._types import Values
+from pomona.experiments.analysis.pairs import both_ways
 from pomona.experiments.analysis.pooled import Pooled
 from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.measures.parse import measure as parse_measure
@@ -38,7 +39,7 @@ class Quality(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        marks, rows = _marks(findings.pairs, findings.baseline), []
+        marks, rows = _marks(findings), []
         for data in findings.pooled:
             chosen = np.array([data.measures.index(measure) for measure in findings.measures])
             means = np.nanmean(data.values[:, :, chosen], axis=1)
@@ -64,14 +65,15 @@ class Quality(Analysis):
         return cls.table(rows)
 
 
-def _marks(pairs: pl.DataFrame, baseline: str) -> dict[tuple[str, str, str], str]:
+def _marks(findings: Findings) -> dict[tuple[str, str, str], str]:
     """(dataset, measure, ranker) → the mark of those that differ significantly from the baseline."""
-    marks = {}
-    for pair in pairs.filter("is_significant").iter_rows(named=True):
-        if baseline in (pair["a"], pair["b"]):
-            other, sign = (pair["a"], 1) if pair["b"] == baseline else (pair["b"], -1)
-            marks[pair["dataset"], pair["measure"], other] = ABOVE if sign * pair["difference"] > 0 else BELOW
-    return marks
+    pairs = both_ways(findings.pairs).filter("is_significant", b=findings.baseline)
+    return {
+        (dataset, measure, ranker): ABOVE if difference > 0 else BELOW
+        for dataset, measure, ranker, difference in pairs.select(
+            "dataset", "measure", "a", "difference"
+        ).iter_rows()
+    }
 
 
 def _intervals(data: Pooled, measures: NDArray[np.int64], findings: Findings) -> Values:

@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from pomona.experiments.analysis.convention import plain
 from pomona.experiments.findings import Findings
 from pomona.report.digits import MISSING, count, fixed, signed
 from pomona.report.encoding import Chart, color, data_of, panels, shape, sized, tips, upside, with_slots
@@ -39,7 +40,7 @@ class ConventionsSection(Section):
         yield Html(_SEVERAL) if len(conventions) > 1 else Html(_ONE, convention=conventions[0])
 
     def of_dataset(self, findings: Findings, dataset: str) -> Parts:
-        measure, changes = findings.main.rpartition(":")[2], change_table(findings, dataset)
+        changes = change_table(findings, dataset)
         yield Figure(
             "convention-curves",
             convention_curves(findings, dataset),
@@ -48,7 +49,7 @@ class ConventionsSection(Section):
         yield Figure(
             "convention-ranks",
             convention_ranks(findings, dataset),
-            f"Ranks by {measure_title(measure)}: where lines cross, the tools disagree.",
+            f"Ranks by {measure_title(plain(findings.main))}: where lines cross, the tools disagree.",
             title="Where the order changes",
         )
         yield Numbers(changes, "The pairs that change their order", is_open=len(changes.rows) <= 12)
@@ -136,8 +137,8 @@ def trained_judged(findings: Findings, dataset: str) -> Chart | None:
 
 def convention_ranks(findings: Findings, dataset: str) -> Chart | None:
     """The rank of every ranker under each tool's rules: where lines cross, the tools disagree."""
-    plain = findings.main.rpartition(":")[2]
-    ranked = findings.conventions.filter(pl.col("rank").is_not_null(), dataset=dataset, measure=plain)
+    measure = plain(findings.main)
+    ranked = findings.conventions.filter(pl.col("rank").is_not_null(), dataset=dataset, measure=measure)
     judges = ranked["judged_with"].unique(maintain_order=True).to_list()
     if len(judges) < 2:
         return None
@@ -155,7 +156,7 @@ def convention_ranks(findings: Findings, dataset: str) -> Chart | None:
         scale=alt.Scale(domain=[1, n], reverse=True, nice=False),
         axis=alt.Axis(values=list(range(1, n + 1)), format="d", grid=False, labelOverlap=False),
     )
-    mean = (measure_title(plain), ".4f")
+    mean = (measure_title(measure), ".4f")
     tooltip = tips(ranker="ranker", judged_with="judged by", rank=("rank", "d"), mean=mean)
     base = alt.Chart(data_of(rows)).encode(x=x, y=y, color=color(), detail="ranker:N", tooltip=tooltip)
     last = [row for row in rows if row["judged_with"] == judges[-1]]
@@ -169,10 +170,10 @@ def convention_ranks(findings: Findings, dataset: str) -> Chart | None:
         base.mark_point(filled=True, size=70, opacity=1).encode(shape=shape()),
         names.mark_text(style="direct-label", dx=10, limit=190),
     )
-    changes = findings.order_changes.filter(dataset=dataset, measure=plain).select("better", "worse")
+    changes = findings.order_changes.filter(dataset=dataset, measure=measure).select("better", "worse")
     return sized(
         chart,
-        f"Ranks of {len(last)} rankers on {dataset} by {measure_title(plain)} under the rules of "
+        f"Ranks of {len(last)} rankers on {dataset} by {measure_title(measure)} under the rules of "
         f"{', '.join(judges)}. {changes.unique().height} pairs of rankers change their order "
         "between two tools.",
         height=max(120, 22 * n),

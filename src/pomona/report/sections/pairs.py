@@ -7,9 +7,10 @@ from typing import Any
 
 import altair as alt
 
+from pomona.experiments.analysis.pairs import both_ways
 from pomona.experiments.findings import Findings
-from pomona.report.digits import count, negative, p_value, signed
-from pomona.report.encoding import Chart, Rows, data_of, in_order, sized, tips
+from pomona.report.digits import count, p_value, signed
+from pomona.report.encoding import Chart, data_of, in_order, sized, tips
 from pomona.report.names import measure_title, rankers_of, significance_rule
 from pomona.report.section import Figure, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text, with_interval
@@ -58,9 +59,8 @@ class PairsSection(Section):
 def significance_matrix(findings: Findings, dataset: str, measure: str) -> Chart | None:
     """Every pair of rankers: is the row's better than the column's, and is that more than chance?"""
     order = rankers_of(findings, dataset)
-    rows: Rows = []
-    for pair in findings.pairs.filter(dataset=dataset, measure=measure).iter_rows(named=True):
-        rows += [_cell(pair), _cell(_turned(pair))]
+    pairs = both_ways(findings.pairs.filter(dataset=dataset, measure=measure))
+    rows = [_cell(pair) for pair in pairs.iter_rows(named=True)]
     if not rows:
         return None
     is_small = len(order) <= MOST_WITH_NUMBERS
@@ -89,12 +89,8 @@ def significance_matrix(findings: Findings, dataset: str, measure: str) -> Chart
     if is_small:
         numbers = base.encode(text="points:N")
         seen = alt.expr(f"width >= {36 * len(order)} ? 1 : 0")
-        layers.append(
-            numbers.transform_filter("datum.is_significant").mark_text(style="on-color", opacity=seen)
-        )
-        layers.append(
-            numbers.transform_filter("!datum.is_significant").mark_text(style="on-paper", opacity=seen)
-        )
+        for chosen, style in (("datum.is_significant", "on-color"), ("!datum.is_significant", "on-paper")):
+            layers.append(numbers.transform_filter(chosen).mark_text(style=style, opacity=seen))
     n_significant = sum(row["is_significant"] for row in rows) // 2
     return sized(
         alt.layer(*layers),
@@ -104,13 +100,7 @@ def significance_matrix(findings: Findings, dataset: str, measure: str) -> Chart
     )
 
 
-def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """The pair seen from its other ranker."""
-    ends = {"low": negative(pair["high"]), "high": negative(pair["low"])}
-    return {**pair, "a": pair["b"], "b": pair["a"], "difference": -pair["difference"], **ends}
-
-
-def _cell(pair: Mapping[str, Any]) -> dict[str, object]:
+def _cell(pair: Mapping[str, Any]) -> dict[str, Any]:
     """A cell of the matrix: the row's ranker minus the column's."""
     difference, is_significant = pair["difference"], pair["is_significant"]
     side = "better" if difference > 0 else "worse"
