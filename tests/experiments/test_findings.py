@@ -10,7 +10,7 @@ from experiments.invented_results import RANKERS, Ranker, invent
 from pomona._jit import threads
 from pomona._registry import entries
 from pomona.errors import InputError
-from pomona.experiments.findings import Analysis, columns, find
+from pomona.experiments.findings import Analysis, Findings, columns, find
 from pomona.report.comparison import comparison_report
 
 ANALYSES = entries("experiments/analysis")
@@ -126,6 +126,10 @@ def test_documents_that_cannot_be_read_are_a_warning():
     assert found.documents.is_empty()
     assert "score:MART" in found.documents.columns
     assert found.warnings == ["documents of gone cannot be shown: gone/test.txt: no such file"]
+
+
+def test_the_first_ranker_is_the_baseline_if_none_is_named():
+    assert Findings(invent()).baseline == "LambdaMART"
 
 
 def test_one_ranker_on_one_query():

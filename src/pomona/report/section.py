@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -43,7 +42,8 @@ class Html:
 class Figure:
     """A chart, the sentence below it, and what stands above it; `fold` is the line that opens it, if any.
 
-    stem, number : the name of its files and its place among all figures, set by `compose`.
+    stem, number, spec : the name of its files, its place among all figures and the chart as Vega-Lite, which
+        `compose` sets.
     """
 
     name: str
@@ -53,12 +53,7 @@ class Figure:
     fold: str = ""
     stem: str = field(default="", init=False)
     number: int = field(default=0, init=False)
-
-    @cached_property
-    def spec(self) -> dict[str, Any]:
-        """The chart as Vega-Lite."""
-        assert self.chart is not None
-        return vega_lite(self.chart)
+    spec: dict[str, Any] = field(default_factory=dict, init=False)
 
 
 @dataclass
@@ -172,7 +167,8 @@ def compose(sections: Iterable[Section], findings: Any, datasets: Sequence[str])
     tables: dict[str, Numbers] = {}
     for one in composed:
         for dataset, part in one.parts:
-            if isinstance(part, Figure):
+            if isinstance(part, Figure) and part.chart is not None:
+                part.spec = vega_lite(part.chart)
                 figures[prefixes[dataset] + part.name] = part
             elif isinstance(part, Numbers):
                 tables[prefixes[dataset] + part.table.name] = part

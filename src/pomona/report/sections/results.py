@@ -93,11 +93,11 @@ def results_table(findings: Findings, dataset: str) -> Table:
             value = cells.get((row["ranker"], measure))
             if value is None:
                 return Cell(None, MISSING)
-            mean, text = value["mean"], fixed(value["mean"])
+            mean, printed = value["mean"], fixed(value["mean"])
             if value["is_bound"]:
-                return Cell(mean, text)
+                return Cell(mean, printed)
             is_best = value["is_comparable"] and mean == best[measure]
-            return Cell(mean, text, value["low"], value["high"], value["mark"], is_best)
+            return Cell(mean, printed, value["low"], value["high"], value["mark"], is_best)
 
         return Column(measure_title(measure), has_interval=True), cell
 
