@@ -156,7 +156,7 @@ def present(spec: Spec, directory: Path, watch: Progress, *, report: bool = True
                 "runs": counts,
                 "main": findings.main,
                 "baseline": findings.baseline,
-                "table": findings.table.to_dicts(),
+                "table": findings.quality.to_dicts(),
                 "costs": findings.costs.to_dicts(),
                 "warnings": findings.warnings,
                 "spec": spec.to_toml(),
@@ -278,20 +278,19 @@ class Progress:
 
 def _print_answer(findings: Findings) -> None:
     """One table a dataset: rankers by the main measure, the best first."""
-    import polars as pl
+    from pomona.report.sections.headline import sentences_of
 
-    from pomona.report.answer import answers
-
-    sentences = answers(findings)
+    sentences = sentences_of(findings)
     measures = findings.measures[: len(findings.results.spec.measures)]  # under the first convention
-    for (dataset,), table in findings.table.group_by("dataset", maintain_order=True):
+    for (dataset,), table in findings.quality.group_by("dataset", maintain_order=True):
         by_measure = {
             (row["ranker"], row["measure"]): f"{row['mean']:.4f}{row['mark'] or ' '}"
             for row in table.to_dicts()
         }
         costs = findings.costs.filter(dataset=dataset)
         seconds = dict(zip(costs["ranker"], costs["train_seconds"], strict=True))
-        ranked = table.filter(pl.col("measure") == findings.main).sort("mean", descending=True)["ranker"]
+        # As in the report, means of other queries than the others' stand last.
+        ranked = table.filter(measure=findings.main).sort("is_comparable", "mean", descending=True)["ranker"]
         rows = [
             [
                 ranker,
