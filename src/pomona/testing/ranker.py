@@ -103,7 +103,7 @@ def check_save_and_load(ranker: Ranker) -> None:
     require(type(loaded) is type(fitted), f"a saved {name} must load as one, found {type(loaded).__name__}")
     for what, attributes in (
         ("parameter", list(fitted.get_params(deep=False))),
-        ("attribute", ["n_features_in_", "feature_names_", *fitted.learnt_attributes, *base.TRAINING]),
+        ("attribute", ["n_features_in_", "feature_names_", *fitted.learnt_names(), *base.TRAINING]),
     ):
         for attribute in attributes:
             before, after = getattr(fitted, attribute, None), getattr(loaded, attribute, None)
