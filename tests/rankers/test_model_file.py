@@ -7,9 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import pomona as pm
 from pomona._arrays import write_arrays
 from pomona.errors import PomonaError
-from pomona.rankers.model_file import read_model, write_model
+from pomona.rankers.model_file import read_model, values_from_json, values_to_json, write_model
 from pomona.trees.forest import Forest
 from reference import forest as plain
 
@@ -92,8 +93,8 @@ def test_foreign_files_are_refused(tmp_path, content):
 
 def test_newer_models_are_refused(tmp_path, small):
     path = tmp_path / "new.pomona"
-    write_arrays(path, "model", {"version": 2, "ranker": "mart", "parameters": {}}, {})
-    with pytest.raises(PomonaError, match=r"version 2 of the model, this Pomona reads 1: .*upgrade Pomona"):
+    write_arrays(path, "model", {"version": 3, "ranker": "mart", "parameters": {}}, {})
+    with pytest.raises(PomonaError, match=r"version 3 of the model, this Pomona reads 2: .*upgrade Pomona"):
         read_model(path)
     whole = small.read_bytes()
     path.write_bytes(whole[:7] + b"\x02" + whole[8:])
@@ -101,7 +102,7 @@ def test_newer_models_are_refused(tmp_path, small):
         read_model(path)
 
 
-@pytest.mark.parametrize("header", [{}, {"version": 1}, {"version": 1, "ranker": 3, "parameters": {}}])
+@pytest.mark.parametrize("header", [{}, {"version": 2}, {"version": 2, "ranker": 3, "parameters": {}}])
 def test_files_that_are_no_model_are_refused(tmp_path, header):
     path = tmp_path / "other.pomona"
     write_arrays(path, "model", header, {})
@@ -114,7 +115,7 @@ def test_files_that_are_no_model_are_refused(tmp_path, header):
 
 def test_a_crafted_file_with_right_checksums_is_refused(tmp_path):
     entry = {"name": "a", "dtype": "|O", "shape": [1], "offset": 0, "checksum": 0}
-    header = {"version": 1, "ranker": "mart", "parameters": {}}
+    header = {"version": 2, "ranker": "mart", "parameters": {}}
     text = json.dumps(
         {"kind": "model", "header": header, "arrays": [entry], "size": 8, "modified_ns": 0}
     ).encode()
@@ -153,3 +154,19 @@ def test_a_missing_file_or_folder_is_named(tmp_path):
         read_model(tmp_path / "m.pomona")
     with pytest.raises(PomonaError, match=r"m\.pomona: cannot be written: No such file"):
         write_model(tmp_path / "none" / "m.pomona", "mart", {}, {})
+
+
+def test_values_as_json_keeps_them():
+    given = {
+        "n": np.int64(3),
+        "sizes": (64, 32),
+        "weights": np.array([0.5]),
+        "measure": pm.measure("ap"),
+        "no": None,
+    }
+    written = values_to_json(given)
+    assert written == {"n": 3, "sizes": [64, 32], "weights": [0.5], "measure": "ap", "no": None}
+    assert json.loads(json.dumps(written)) == written
+    assert values_from_json(written)["sizes"] == (64, 32)
+    with pytest.raises(PomonaError, match=r"parameter odd=<object .*> cannot be written to a model file"):
+        values_to_json({"odd": object()})

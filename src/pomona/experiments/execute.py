@@ -42,15 +42,12 @@ from pomona.experiments.spec import ranker_class
 from pomona.measures.judge import judge, judged_of
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.base import Ranker, load_model
-from pomona.rankers.model_file import parameters_to_json
+from pomona.rankers.model_file import values_to_json
 
 N_REHEARSED, N_STEPS = 12, 3
 """How many queries a rehearsal is given, and how many trees, rounds or epochs it lasts."""
 
 _STEPS = ("n_trees", "n_rounds", "n_epochs", "n_iterations", "max_iterations")
-
-_BEST = ("best_iteration_", "best_round_", "best_epoch_")
-"""What rankers call the step that was kept."""
 
 _PACKAGES = (
     *("numpy", "numba", "scipy", "scikit-learn", "polars", "torch", "optuna"),
@@ -209,12 +206,12 @@ def _fitted(run: RunSpec, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
             n_trials=run.search.n_trials,
             seed=seed,
         )
-    best = [getattr(ranker, name) for name in _BEST if hasattr(ranker, name)]
-    record["best_iteration"] = int(best[0]) if best else None
-    curves = getattr(ranker, "evals_", {})
-    record["curves"] = {part: [float(value) for value in values] for part, values in curves.items()}
-    record["parameters"] = parameters_to_json(ranker.get_params(deep=False))
-    return ranker, record
+    learnt = {
+        "best_iteration": getattr(ranker, "best_iteration_", None),
+        "curves": getattr(ranker, "evals_", {}),
+        "parameters": ranker.get_params(deep=False),
+    }
+    return ranker, {**record, **values_to_json(learnt)}
 
 
 def _timed_scores(ranker: Ranker, test: Dataset) -> tuple[Scores, float]:

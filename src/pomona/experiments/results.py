@@ -148,6 +148,7 @@ def _curves(run: RunSpec, row: _Row) -> list[pl.DataFrame]:
             iteration=pl.int_range(1, len(curve) + 1, dtype=pl.Int64),
         )
         for part, curve in row["record"].get("curves", {}).items()
+        if part in ("train", "valid")  # a loss, or the penalties that were tried, are no measure
     ]
 
 

@@ -6,7 +6,7 @@ from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure
 from pomona.objectives.lambdas import ClosedForm
 from pomona.rankers.neural.losses.lambdas import LambdaLoss
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pomona.objectives._lambda_terms import POSITION, PRECISION
 from pomona.objectives.lambdas import ClosedForm
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 _MOST_CERTAIN = 1.0 - 1e-6  # the cascade's terms divide by 1 − R; nearer to 1, more is lost than gained
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from pomona._types import Labels
 from pomona.rankers.neural.losses.plackett_luce import follow_order
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 
 class ListNetLoss:

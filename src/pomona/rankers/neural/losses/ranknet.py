@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from pomona._types import Labels
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 
 class RankNetLoss:

@@ -18,7 +18,7 @@ from torch.nn import functional
 from pomona.objectives._decays import as_decays
 from pomona.objectives._lambda_terms import PRECISION
 from pomona.objectives.lambdas import ClosedForm
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 
 class _CutProduct(torch.autograd.Function):
