@@ -122,7 +122,7 @@ def test_a_failed_ranker_is_a_row_and_the_rest_goes_on(make_spec, tmp_path):
     [
         ("lambdamart(growth=oblivios)", "ranker LambdaMART.*did you mean 'oblivious'"),
         ("mart(n_trees=0)", r"ranker MART\(n_trees=0\): n_trees must be at least 1, found 0"),
-        ("mart(monotone=1/0)", "found 2 monotone constraints for 5 features"),
+        ("mart(monotone=[1, 0])", "found 2 monotone constraints for 5 features"),
     ],
 )
 def test_a_value_that_a_ranker_refuses_stops_the_comparison_before_any_training(

@@ -40,7 +40,7 @@ def test_ids_stay_what_they_are():
 
 
 def test_a_ranker_of_a_run(make_spec):
-    run = runs_of(make_spec("mart(monotone=1/0/0/0/-1)", seeds=[5]), {"toy": {1: "a"}})[0]
+    run = runs_of(make_spec("mart(monotone=[1, 0, 0, 0, -1])", seeds=[5]), {"toy": {1: "a"}})[0]
     ranker = run.make_ranker(n_trees=2)
     assert (ranker.monotone, ranker.seed, ranker.n_trees) == ((1, 0, 0, 0, -1), 5, 2)
 

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 import pomona as pm
 from pomona._arrays import write_arrays
 from pomona.errors import PomonaError
-from pomona.rankers.model_file import read_model, values_from_json, values_to_json, write_model
+from pomona.rankers.model_file import (
+    parameters_from_json,
+    parameters_to_json,
+    read_model,
+    with_prefix,
+    write_model,
+)
 from pomona.trees.forest import Forest
 from reference import forest as plain
 
@@ -164,9 +170,17 @@ def test_values_as_json_keeps_them():
         "measure": pm.measure("ap"),
         "no": None,
     }
-    written = values_to_json(given)
+    written = parameters_to_json(given)
     assert written == {"n": 3, "sizes": [64, 32], "weights": [0.5], "measure": "ap", "no": None}
     assert json.loads(json.dumps(written)) == written
-    assert values_from_json(written)["sizes"] == (64, 32)
+    assert parameters_from_json(written)["sizes"] == (64, 32)
     with pytest.raises(PomonaError, match=r"parameter odd=<object .*> cannot be written to a model file"):
-        values_to_json({"odd": object()})
+        parameters_to_json({"odd": object()})
+
+
+def test_the_arrays_of_a_part_are_told_by_their_prefix():
+    arrays = {"0.a": np.zeros(1), "0.1.a": np.ones(1), "1.a": np.ones(2), "a": np.ones(3)}
+    assert {name: array.tolist() for name, array in with_prefix(arrays, "0.").items()} == {
+        "a": [0],
+        "1.a": [1],
+    }

@@ -39,14 +39,14 @@ def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], 
     A byte order mark is left out. The files are read, not mapped: a mapped file that another process
     cuts short kills this one.
     """
-    if all(_is_plain(path) for path in paths):
+    if all(is_plain(path) for path in paths):
         return _read_plain(paths, padding)
     room = available_memory()
     text = bytearray()
     starts = []
     for path in paths:
         starts.append(len(text))
-        for piece in _pieces(path):
+        for piece in pieces(path):
             text += piece
             if len(text) > room:
                 raise InputError(f"holds more than the {_in_gigabytes(room)} of memory available", path)
@@ -63,6 +63,20 @@ def read_bytes(path: Path) -> bytes:
     return text[:-1].tobytes()
 
 
+def first_line(path: Path) -> bytes:
+    """What stands before the first newline, or as much of it as one piece holds."""
+    return next(pieces(path), b"").partition(b"\n")[0]
+
+
+def plain_name(path: Path) -> str:
+    """The file's name without its compression suffix.
+
+    >>> plain_name(Path("data/train.csv.gz")), plain_name(Path("train.txt"))
+    ('train.csv', 'train.txt')
+    """
+    return path.stem if path.suffix.lower() in SUFFIXES else path.name
+
+
 @contextlib.contextmanager
 def open_to_write(path: Path) -> Iterator[IO[bytes]]:
     """A stream of bytes to `path`, compressed as its suffix says; the file appears when all is written."""
@@ -70,7 +84,7 @@ def open_to_write(path: Path) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def _is_plain(path: Path) -> bool:
+def is_plain(path: Path) -> bool:
     """Whether this is a file without compression (and not a pipe, which cannot be read from two places)."""
     with _readable(path):
         mode = path.stat().st_mode
@@ -132,7 +146,8 @@ def _byte_order_mark(path: Path) -> int:
         return len(_BYTE_ORDER_MARK) if file.read(3) == _BYTE_ORDER_MARK else 0
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
+def pieces(path: Path) -> Iterator[bytes]:
+    """The content of a file, decompressed where it is compressed, a piece at a time."""
     with _readable(path), path.open("rb") as file:
         compression = _compression(file.peek(8)[:8], path)
         if compression == ".zst":

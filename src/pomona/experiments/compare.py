@@ -18,7 +18,7 @@ from pomona.experiments.run import RunSpec, runs_of
 from pomona.experiments.runner import LocalRunner, RunEvent, share_cores
 from pomona.experiments.search import require_optuna
 from pomona.experiments.source import DataFacts, FoldSource, dataset_digest, examine
-from pomona.experiments.spec import Spec, checked
+from pomona.experiments.spec import Spec
 from pomona.experiments.store import Store
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ def compare(
     watch : is told of every run.
     command : what was typed, for the record.
     """
-    spec = checked(spec)
     if spec.search is not None:
         require_optuna()
     known = _known_data(directory)

@@ -42,7 +42,7 @@ from pomona.experiments.spec import ranker_class
 from pomona.measures.judge import judge, judged_of
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.base import Ranker, load_model
-from pomona.rankers.model_file import values_to_json
+from pomona.rankers.model_file import parameters_to_json
 
 N_REHEARSED, N_STEPS = 12, 3
 """How many queries a rehearsal is given, and how many trees, rounds or epochs it lasts."""
@@ -211,7 +211,7 @@ def _fitted(run: RunSpec, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
         "curves": getattr(ranker, "evals_", {}),
         "parameters": ranker.get_params(deep=False),
     }
-    return ranker, {**record, **values_to_json(learnt)}
+    return ranker, {**record, **parameters_to_json(learnt)}
 
 
 def _timed_scores(ranker: Ranker, test: Dataset) -> tuple[Scores, float]:

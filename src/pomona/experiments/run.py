@@ -12,7 +12,7 @@ from typing import Any
 
 from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, ranker_class
 from pomona.rankers.base import Ranker, SearchRange
-from pomona.rankers.model_file import values_from_json, values_to_json
+from pomona.rankers.model_file import parameters_from_json, parameters_to_json
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class RunSpec:
         """The ranker, not fitted."""
         cls = ranker_class(self.kind)
         seed = {"seed": self.seed} if "seed" in cls().get_params(deep=False) else {}
-        ranker: Ranker = cls(**{**values_from_json(self.parameters), **seed, **changed})
+        ranker: Ranker = cls(**{**parameters_from_json(self.parameters), **seed, **changed})
         return ranker
 
     def search_space(self) -> dict[str, SearchRange]:
@@ -113,7 +113,7 @@ def _run_of(spec: Spec, dataset: str, fold: int, data: str, row: RankerSpec, see
         fold,
         row.label,
         row.ranker,
-        values_to_json(fixed),
+        parameters_to_json(fixed),
         seed,
         data,
         search=spec.search if searched else None,

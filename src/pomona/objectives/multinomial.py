@@ -26,9 +26,9 @@ def class_probabilities(scores: Values) -> Values:
     return powers
 
 
-def expected_worth(scores: Values, worth: Values) -> Values:
-    """Σ_k p_ik T(k) of every document; `worth` (K,) is T."""
-    expected: Values = worth @ class_probabilities(scores)
+def expected_value(scores: Values, values: Values) -> Values:
+    """Σ_k p_ik T(k) of every document; `values` (K,) is T."""
+    expected: Values = values @ class_probabilities(scores)
     return expected
 
 

@@ -33,6 +33,11 @@ def write_model(
         raise InputError(f"the model cannot be written, a parameter is no JSON ({error})", path) from None
 
 
+def with_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin so, without it: those of one part of a model."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 def read_model(path: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
     """The kind of ranker, its parameters and its arrays."""
     if not path.is_file():
@@ -50,12 +55,12 @@ def read_model(path: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]
     return kind, parameters, arrays
 
 
-def values_to_json(values: Mapping[str, Any]) -> dict[str, Any]:
+def parameters_to_json(values: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters, or what was learnt, as JSON keeps them: measures as text, tuples and arrays as lists."""
     return {name: _to_json(name, value) for name, value in values.items()}
 
 
-def values_from_json(values: Mapping[str, Any]) -> dict[str, Any]:
+def parameters_from_json(values: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as they were: JSON knows no tuples, and no parameter is a list."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
