@@ -11,7 +11,7 @@ from pomona.report.encoding import (
     Chart,
     color,
     data_of,
-    drawing_order,
+    paint_order,
     shape,
     sized,
     tips,
@@ -48,7 +48,7 @@ def cutoff_curves(findings: Findings, dataset: str) -> Chart | None:
     curves = [row for row in cutoffs.drop("dataset").to_dicts() if row["ranker"] in close]
     if not curves:
         return None
-    rows = drawing_order(with_slots(findings, curves))
+    rows = paint_order(with_slots(findings, curves))
     last = max(row["k"] for row in rows)
     ends = [row for row in rows if row["k"] == last]
     height = max(300, int(labels.LINE_HEIGHT * (len(ends) + 2)))
