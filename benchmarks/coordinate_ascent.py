@@ -17,7 +17,7 @@ import pomona as pm
 from pomona._jit import n_threads
 from pomona.data.normalize import normalize
 from pomona.measures.parse import measure as parse
-from pomona.rankers.judging import mean_of
+from pomona.rankers.evaluator import mean_of
 
 MEASURE = parse("ndcg@10")
 PLAIN_STEPS = 50

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from pomona.measures.closed_form import CASCADE, POSITION, PRECISION
 from pomona.measures.parse import measure
-from pomona.objectives._lambda_terms import CASCADE, POSITION, PRECISION, clip_rule, head_terms, read_past
+from pomona.objectives._lambda_terms import clip_rule, head_terms, read_past
 
 FAMILY = {"ndcg": POSITION, "dcg": POSITION, "rbp": POSITION, "p": POSITION, "sr4": POSITION}
 FAMILY |= {"ap": PRECISION, "err": CASCADE, "pfound": CASCADE, "rr": CASCADE}
@@ -37,7 +38,7 @@ def test_terms_give_the_measures_swap_deltas(name, k):
         levels = np.arange(5.0)
         depth = len(labels) if k is None else k
         if FAMILY[name] == PRECISION:
-            worth, weight = one.values(levels) / max((labels > 0).sum(), 1), 1 / np.arange(1.0, depth + 1)
+            worth, weight = (levels >= 1) / max((labels > 0).sum(), 1), 1 / np.arange(1.0, depth + 1)
         else:
             worth = one.satisfies(levels) if FAMILY[name] == CASCADE else one.values(levels)
             numerator, divisor = one.weights(depth)

@@ -12,7 +12,7 @@ from pomona.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from pomona.measures.judge import Judgement
-    from pomona.measures.lists import Judged
+    from pomona.measures.lists import ScoredQueries
 
 _DEFAULT_MEASURES = ("ndcg@1", "ndcg@5", "ndcg@10", "p@10", "ap", "rr")
 _TOOLS = ("letor3", "letor4", "mslr", "ranklib", "yahoo", "yahoo-half", "trec_eval", "trec_eval-10")
@@ -143,13 +143,13 @@ def _cutoffs(measures: list[str]) -> tuple[int, ...]:
 
 def _read(
     data: Path | None, scores: Path | None, qrels: Path | None, run: Path | None
-) -> tuple[Judged, list[str]]:
+) -> tuple[ScoredQueries, list[str]]:
     if qrels is not None and run is not None:
         from pomona.data.trec import dataset_of_trec, read_qrels, read_run
-        from pomona.measures.lists import Judged
+        from pomona.measures.lists import ScoredQueries
 
         found = dataset_of_trec(read_qrels(qrels), read_run(run))
-        judged = Judged(
+        judged = ScoredQueries(
             found.data.y,
             found.scores,
             found.data.query_ptr,
@@ -161,15 +161,15 @@ def _read(
     if data is None or scores is None:
         raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")
     from pomona.cli.inputs import read_data, read_scores
-    from pomona.measures.judge import judged_of
+    from pomona.measures.judge import scored_queries
 
     dataset = read_data(data)
     given = dataset.from_input_order(read_scores(scores, dataset.n_docs))
-    return judged_of(dataset, given), [str(qid) for qid in dataset.qids]
+    return scored_queries(dataset, given), [str(qid) for qid in dataset.qids]
 
 
 def _judgements(
-    judged: Judged, wanted: list[str], convention: str | None, ties: str | None
+    judged: ScoredQueries, wanted: list[str], convention: str | None, ties: str | None
 ) -> list[Judgement]:
     from dataclasses import replace
 
@@ -181,7 +181,7 @@ def _judgements(
 
 
 def _print_means(
-    judged: Judged,
+    judged: ScoredQueries,
     qids: list[str],
     wanted: list[str],
     convention: str | None,
@@ -227,7 +227,7 @@ def _notes(judgements: list[Judgement]) -> list[str]:
     ]
 
 
-def _print_conventions(judged: Judged, wanted: list[str], ties: str | None, as_json: bool) -> None:
+def _print_conventions(judged: ScoredQueries, wanted: list[str], ties: str | None, as_json: bool) -> None:
     from pomona.cli.output import print_json, print_table
     from pomona.measures.conventions import CONVENTIONS
     from pomona.measures.parse import measure

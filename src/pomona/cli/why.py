@@ -28,12 +28,12 @@ def why(
     from pomona.cli.inputs import read_data, read_scores
     from pomona.cli.output import print_json
     from pomona.measures.gap import explain_gap
-    from pomona.measures.judge import judged_of
+    from pomona.measures.judge import scored_queries
     from pomona.measures.parse import measure as parse
 
     dataset = read_data(data)
     given = dataset.from_input_order(read_scores(scores, dataset.n_docs))
-    gap = explain_gap(judged_of(dataset, given), parse(measure, first), parse(measure, last))
+    gap = explain_gap(scored_queries(dataset, given), parse(measure, first), parse(measure, last))
     if as_json:
         parts = [dataclasses.asdict(part) for part in gap.parts]
         ends = {"from": str(gap.first), "to": str(gap.last), "difference": gap.difference}

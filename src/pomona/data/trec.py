@@ -83,7 +83,7 @@ class Run(ByQuery):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedRun:
     """A run as a dataset, with the labels of every query's whole pool.
 
     `pool_labels[pool_ptr[q]:pool_ptr[q + 1]]` are the labels of all judged documents of query `q`,
@@ -139,7 +139,7 @@ def parse_run(text: bytes, file: str = "run", *, comments: bool = True) -> Run:
     return Run(file, qids, query_ptr, docno, scores, last_tag)
 
 
-def dataset_of_trec(qrels: Qrels, run: Run) -> Judged:
+def dataset_of_trec(qrels: Qrels, run: Run) -> JudgedRun:
     """The queries that both hold, in byte order: the run's score is the one feature, `score`.
 
     A document without a judgment, or with a negative one, has the label -1. The scores are also given as
@@ -175,7 +175,7 @@ def dataset_of_trec(qrels: Qrels, run: Run) -> Judged:
         feature_names=["score"],
     )
     pool_labels = np.array([label for pool in pools for label in pool], np.float32)
-    return Judged(data, scores, pool_labels, offsets([len(pool) for pool in pools]))
+    return JudgedRun(data, scores, pool_labels, offsets([len(pool) for pool in pools]))
 
 
 def _packed(column: Column) -> TextColumn:

@@ -39,7 +39,7 @@ from pomona.errors import InputError, PomonaError
 from pomona.experiments.search import search, timed_fit
 from pomona.experiments.source import FoldSource, cut, digest
 from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, ranker_class
-from pomona.measures.judge import judge, judged_of
+from pomona.measures.judge import judge, scored_queries
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.base import Ranker, SearchRange, load_model
 
@@ -337,7 +337,7 @@ def _judged(
         if data is None:
             continue
         scores = ranker.predict(data)
-        by_column = dict(zip(judged, judge(judged_of(data, scores), measures), strict=True))
+        by_column = dict(zip(judged, judge(scored_queries(data, scores), measures), strict=True))
         means[part] = {column: of.mean for column, of in by_column.items()}
         keys = {"part": [part] * data.n_queries, "qid": data.qids.astype(np.str_).tolist()}
         frames.append(pl.DataFrame({**keys, **{column: of.values for column, of in by_column.items()}}))

@@ -67,7 +67,7 @@ class Best(Measure):
 
     def of_lists(self, lists: RankedLists) -> Values:
         """Look at the first k of every list."""
-        depth = self.k or lists.longest
+        depth = self.depth(lists.longest)
         if lists.block_end is None:
             return lists.each_query(_best, lists.codes, lists.query_ptr, lists.levels, depth)
         return lists.each_query(

@@ -11,13 +11,14 @@ so rank j of the block stops the user with probability a_{j−1} − a_j.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pomona._jit import kernel
 from pomona._types import Values
 from pomona.measures.base import Measure
+from pomona.measures.closed_form import CASCADE, ClosedForm
 from pomona.measures.lists import RankedLists
 
 
@@ -78,6 +79,26 @@ def _swap(satisfies, weight, out):
         reading *= 1.0 - satisfies[a]
 
 
+class CascadeForm(ClosedForm):
+    """A walk down the list that ends at the first document that satisfies."""
+
+    kind: ClassVar[int] = CASCADE
+
+    def sums(self) -> Values:
+        """Walk down every list once."""
+        lists, rules = self.lists, (self.level_values, self.numerator, self.divisor)
+        if lists.block_end is not None:
+            return lists.each_query(_expected_cascade, lists.codes, lists.query_ptr, lists.block_end, *rules)
+        return lists.each_query(_cascade, lists.codes, lists.query_ptr, *rules)
+
+    def sum_deltas(self) -> Values:
+        """Every pair in O(1)."""
+        satisfies = self.level_values[self.lists.codes]
+        out = np.zeros((len(satisfies), len(satisfies)))
+        _swap(satisfies, self.padded_weight(), out)
+        return out
+
+
 @dataclass(frozen=True, kw_only=True)
 class CascadeMeasure(Measure):
     """A measure of a user who stops at the first satisfying document."""
@@ -87,26 +108,16 @@ class CascadeMeasure(Measure):
         raise NotImplementedError
 
     def weights(self, n: int) -> tuple[Values, Values]:
-        """What stopping at ranks 1..n is worth, as (numerator, divisor)."""
+        """The value of stopping at ranks 1..n, as (numerator, divisor)."""
         raise NotImplementedError
 
-    def _weights(self, n: int) -> tuple[Values, Values]:
-        return self.weights(n if self.k is None else min(self.k, n))
-
-    def of_lists(self, lists: RankedLists) -> Values:
-        """Walk down every list once."""
-        rules = (self.satisfies(lists.levels), *self._weights(lists.longest))
-        if lists.block_end is not None:
-            return lists.each_query(_expected_cascade, lists.codes, lists.query_ptr, lists.block_end, *rules)
-        return lists.each_query(_cascade, lists.codes, lists.query_ptr, *rules)
-
-    def swap_deltas(self, labels: ArrayLike) -> Values:
-        """Closed form, every pair in O(1)."""
-        lists = RankedLists.of_labels([labels])
-        satisfies = self.satisfies(lists.levels)[lists.codes]
-        weight = np.zeros(len(satisfies))
-        numerator, divisor = self._weights(len(satisfies))
-        weight[: len(numerator)] = numerator / divisor
-        out = np.zeros((len(satisfies), len(satisfies)))
-        _swap(satisfies, weight, out)
-        return out
+    def closed_form(self, lists: RankedLists) -> ClosedForm | None:
+        """A cascade."""
+        numerator, divisor = self.weights(self.depth(lists.longest))
+        return CascadeForm(
+            lists=lists,
+            level_values=self.satisfies(lists.levels),
+            numerator=numerator,
+            divisor=divisor,
+            normalizer=np.ones(lists.n_queries),
+        )

@@ -19,8 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from pomona._jit import kernel
-
-POSITION, PRECISION, CASCADE = 0, 1, 2
+from pomona.measures.closed_form import POSITION, PRECISION
 
 
 @kernel

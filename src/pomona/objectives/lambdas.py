@@ -19,75 +19,17 @@ What we do differently:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._jit import over_chunks
 from pomona._types import Codes, Offsets, Values
 from pomona.errors import InputError
-from pomona.measures.average_precision import AveragePrecision
 from pomona.measures.base import Measure
-from pomona.measures.cascade import CascadeMeasure
-from pomona.measures.lists import RankedLists, encode
+from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
-from pomona.measures.position import PositionMeasure
-from pomona.measures.seznam_rank import SeznamRank
 from pomona.objectives._lambda_kernels import push_deltas, push_queries
-from pomona.objectives._lambda_terms import CASCADE, POSITION, PRECISION
 from pomona.objectives.base import labels_of, offsets_of, scores_of, weights_of
-
-
-@dataclass(frozen=True)
-class ClosedForm:
-    """A measure as its family's kernel wants it.
-
-    Attributes
-    ----------
-    value : (n_docs,) what each document is worth, divided by its query's normalizer.
-    weight : (depth,) of the ranks that count.
-    ceiling : what a query's sum is cut to.
-    """
-
-    family: int
-    value: NDArray[np.float32]
-    weight: Values
-    ceiling: float = np.inf
-
-    @classmethod
-    def of(cls, measure: Measure, lists: RankedLists) -> ClosedForm | None:
-        """None for a measure that is not computed by one of the known forms, or that changes it."""
-        longest = lists.longest
-        depth = longest if measure.k is None else min(measure.k, longest)
-        if isinstance(measure, AveragePrecision) and _is_computed_by(measure, AveragePrecision):
-            values = _over_normalizer(measure.values(lists.levels), measure.normalizer(lists), lists)
-            return cls(PRECISION, values, 1.0 / np.arange(1, depth + 1))
-        if isinstance(measure, CascadeMeasure) and _is_computed_by(measure, CascadeMeasure):
-            values = measure.satisfies(lists.levels)[lists.codes].astype(np.float32)
-            numerator, divisor = measure.weights(depth)
-            return cls(CASCADE, values, numerator / divisor)
-        if isinstance(measure, PositionMeasure):
-            owner = SeznamRank if isinstance(measure, SeznamRank) else PositionMeasure
-            if not _is_computed_by(measure, owner):
-                return None
-            values = _over_normalizer(measure.values(lists.levels), measure.normalizer(lists), lists)
-            numerator, divisor = measure.weights(measure.depth(longest))
-            ceiling = 1.0 if isinstance(measure, SeznamRank) and measure.clip else np.inf
-            return cls(POSITION, values, numerator / divisor, ceiling)
-        return None
-
-
-def _is_computed_by(measure: Measure, owner: type[Measure]) -> bool:
-    cls = type(measure)
-    return cls.of_lists is owner.of_lists and cls.swap_deltas is owner.swap_deltas
-
-
-def _over_normalizer(values: Values, normalizer: Values, lists: RankedLists) -> NDArray[np.float32]:
-    """0 where the normalizer is 0 or infinite: whatever the ranking, the measure does not change."""
-    inverse = np.divide(1.0, normalizer, out=np.zeros(len(normalizer)), where=normalizer != 0)
-    shares: Values = values[lists.codes] * np.repeat(inverse, lists.lengths)
-    return shares.astype(np.float32)
 
 
 class LambdaObjective:
@@ -138,13 +80,14 @@ class LambdaObjective:
         if truncation is not None and truncation < 1:
             raise InputError(f"truncation must be at least 1, found {truncation}")
         self._sigma, self._normalize = float(sigma), bool(normalize)
-        codes, levels = encode(self._labels)
-        lists = RankedLists.of_codes(codes, self._query_ptr, levels)
+        lists = RankedLists.of_documents(self._labels, self._query_ptr)
         self._truncation = max(lists.longest, 1) if truncation is None else truncation
-        self._form = ClosedForm.of(self.measure, lists)
-        worth = self._labels if self._form is None else self._form.value
+        self._form = self.measure.closed_form(lists)
+        values: Values | NDArray[np.float32] = self._labels
+        if self._form is not None:
+            values = self._values = self._form.document_values.astype(np.float32)
         given = weights_of(weights, lists.n_queries, "queries")
-        self._weights = np.where(_differ(worth, self._query_ptr), given, 0.0)
+        self._weights = np.where(_differ(values, self._query_ptr), given, 0.0)
         self._shuffle, self._place = _shuffled(self._query_ptr, np.random.default_rng(seed))
         self._order = self._shuffle.copy()
 
@@ -173,9 +116,9 @@ class LambdaObjective:
             self._shuffle,
             self._place,
             self._weights,
-            self._form.value,
+            self._values,
             self._form.weight,
-            self._form.family,
+            self._form.kind,
             self._form.ceiling,
             self._truncation,
             self._sigma,
@@ -210,12 +153,12 @@ class LambdaObjective:
             )
 
 
-def _differ(worth: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool_]:
-    """Which queries hold two documents of different worth."""
-    changes = np.append(np.flatnonzero(worth[1:] != worth[:-1]) + 1, len(worth))
+def _differ(values: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool_]:
+    """Which queries hold two documents of different values."""
+    changes = np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))
     # The first change after a query's first document lies inside the query.
     following = np.searchsorted(changes, query_ptr[:-1], side="right")
-    differs: NDArray[np.bool_] = np.append(changes, len(worth))[following] < query_ptr[1:]
+    differs: NDArray[np.bool_] = np.append(changes, len(values))[following] < query_ptr[1:]
     return differs
 
 

@@ -32,11 +32,10 @@ from numpy.typing import ArrayLike
 from pomona._jit import kernel
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.lists import RankedLists, encode
+from pomona.measures.closed_form import POSITION, PRECISION, ClosedForm
+from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives._decays import as_decays
-from pomona.objectives._lambda_terms import POSITION, PRECISION
-from pomona.objectives.lambdas import ClosedForm
 from pomona.objectives.query_objective import QueryObjective
 
 _FAR = 6.0  # beyond 6 · 2σ the chances are 0 or 1 in double precision
@@ -193,23 +192,24 @@ class SoftRankObjective(QueryObjective):
         super().__init__(labels, query_ptr, weights)
         if not sigma > 0:
             raise InputError(f"sigma must be above 0, found {sigma:g}")
-        codes, levels = encode(self._labels)
-        lists = RankedLists.of_codes(codes, self._query_ptr, levels)
+        lists = RankedLists.of_documents(self._labels, self._query_ptr)
         self._form = soft_form(parse_measure(measure), lists)
         self._decays = as_decays(self._form.weight, lists.longest)
         self._sigma = float(sigma)
 
     def _kernel(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         form = self._form
-        return _soften, (form.value, form.weight, *self._decays, form.family == PRECISION, self._sigma)
+        values = form.document_values.astype(np.float32)
+        return _soften, (values, form.weight, *self._decays, form.kind == PRECISION, self._sigma)
 
 
 def soft_form(measure: Measure, lists: RankedLists) -> ClosedForm:
     """The values of documents and weights of ranks of a measure that has a soft twin."""
-    form = ClosedForm.of(measure, lists)
-    families = (POSITION,) if measure.k is not None else (POSITION, PRECISION)  # ap@k has no soft twin
-    if form is not None and np.isinf(form.ceiling) and form.family in families:
-        return form
+    form = measure.closed_form(lists)
+    if form is not None and form.ceiling == np.inf:
+        is_whole_list = measure.k is None and len(form.weight) >= lists.longest  # ap@k has no soft twin
+        if form.kind == POSITION or (form.kind == PRECISION and is_whole_list):
+            return form
     raise InputError(
         f"{measure} has no soft form: use a sum over ranks without a ceiling (ndcg@10, p@10, rbp …) or ap"
     )

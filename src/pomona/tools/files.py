@@ -11,7 +11,7 @@ import numpy as np
 from pomona._types import Offsets, Values
 from pomona.data.dataset import gather
 from pomona.errors import InputError
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 
 _PERL_NUMBER = re.compile(
     rb"\s*([+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan))", re.IGNORECASE
@@ -81,9 +81,9 @@ def _shown(line: bytes) -> str:
 
 def judged_by_query(
     labels: Values, scores: Values, qids: list[bytes]
-) -> tuple[Judged, list[bytes], Offsets | None]:
+) -> tuple[ScoredQueries, list[bytes], Offsets | None]:
     """Gather rows by query: (judged documents, query ids in order of appearance, the row order)."""
     order, query_ptr, distinct = gather(np.array(qids, np.bytes_))
     if order is not None:
         labels, scores = labels[order], scores[order]
-    return Judged(labels, scores, query_ptr), distinct.tolist(), order
+    return ScoredQueries(labels, scores, query_ptr), distinct.tolist(), order

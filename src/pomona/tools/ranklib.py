@@ -18,7 +18,7 @@ import numpy as np
 from pomona._types import Values
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.judge import judge, sum_in_order
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
 from pomona.tools.files import java_number, lines_of, scores_of
 
@@ -66,7 +66,7 @@ def _metric(text: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class _Lists:
-    judged: Judged
+    judged: ScoredQueries
     qids: list[str]
 
 
@@ -97,7 +97,7 @@ def _read(features: Path | str, scores_path: Path | str) -> _Lists:
     if not labels:
         raise InputError("there is no document in the file", features)
     scores = scores_of(scores_path, len(labels), java_number, skip_blank=True)
-    return _Lists(Judged(np.array(labels), scores, np.array([*starts, len(labels)], np.int64)), qids)
+    return _Lists(ScoredQueries(np.array(labels), scores, np.array([*starts, len(labels)], np.int64)), qids)
 
 
 def _values(lists: _Lists, name: str, k: int, max_grade: int, qrels: dict[str, Values] | None) -> Values:
@@ -127,10 +127,10 @@ def _ideal(lists: _Lists, q: int, qrels: dict[str, Values] | None) -> Values:
     return _own(lists, lists.qids.index(qid))
 
 
-def _with_pool(lists: _Lists, pools: list[Values]) -> Judged:
+def _with_pool(lists: _Lists, pools: list[Values]) -> ScoredQueries:
     pool_ptr = np.concatenate(([0], np.cumsum([len(pool) for pool in pools]))).astype(np.int64)
     old = lists.judged
-    return Judged(old.labels, old.scores, old.query_ptr, None, np.concatenate(pools), pool_ptr)
+    return ScoredQueries(old.labels, old.scores, old.query_ptr, None, np.concatenate(pools), pool_ptr)
 
 
 def _read_qrels(path: Path | str) -> dict[str, Values]:

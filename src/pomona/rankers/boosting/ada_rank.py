@@ -47,7 +47,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import SearchRange, query_weights
 from pomona.rankers.baselines.best_feature import query_values
-from pomona.rankers.judging import (
+from pomona.rankers.evaluator import (
     best_and_worst,
     judged_rankings,
     mean_of,

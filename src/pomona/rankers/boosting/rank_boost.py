@@ -38,7 +38,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, SearchRange, query_weights
 from pomona.rankers.boosting.stump_sum import StumpSum
-from pomona.rankers.referee import Referee
+from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.rounds import Rounds
 
 _CHANCE = 1e-12
@@ -156,7 +156,9 @@ class RankBoost(Ranker):
         pairs = _Pairs(train, weights, self.balance_queries)
         coded = _CodedFeatures(train.X, self.n_thresholds)
         held_out = None if valid is None else np.zeros(valid.n_docs)
-        referees = [] if valid is None else [Referee(part, self._measure) for part in (train, valid)]
+        evaluators = (
+            [] if valid is None else [RankingEvaluator(part, self._measure) for part in (train, valid)]
+        )
         stumps: list[tuple[int, float, float, bool]] = []
         self.losses_: list[float] = []
         rounds = Rounds("RankBoost", self.n_rounds, early_stopping=self.early_stopping, verbose=self.verbose)
@@ -174,7 +176,7 @@ class RankBoost(Ranker):
                 now = {}
                 if valid is not None and held_out is not None:
                     held_out += StumpSum.of([stump], train.feature_names).score(valid.X)
-                    now = {"train": referees[0].mean(pairs.scores), "valid": referees[1].mean(held_out)}
+                    now = {"train": evaluators[0].mean(pairs.scores), "valid": evaluators[1].mean(held_out)}
                 if not rounds.go_on(**now):
                     break
         if not stumps:

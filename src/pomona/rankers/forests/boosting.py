@@ -20,7 +20,7 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.referee import Referee
+from pomona.rankers.evaluator import RankingEvaluator
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
 from pomona.trees.walk import leaves_of
@@ -83,7 +83,7 @@ def boost(
     outputs = _outputs(earlier, train)
     held_out = None if valid is None else _outputs(earlier, valid)
     gradient, hessian = np.empty(outputs.shape, np.float32), np.empty(outputs.shape, np.float32)
-    referees = [] if valid is None else [Referee(part, measure) for part in (train, valid)]
+    evaluators = [] if valid is None else [RankingEvaluator(part, measure) for part in (train, valid)]
     best = -np.inf
     try:
         for iteration in range(earlier[0].n_trees + 1, rounds.n_trees + 1):
@@ -106,8 +106,8 @@ def boost(
                 trees.append((tree, value))
             now = {}
             if valid is not None and held_out is not None:
-                now = {"train": referees[0].mean(score_of(outputs))}
-                now["valid"] = referees[1].mean(score_of(held_out))
+                now = {"train": evaluators[0].mean(score_of(outputs))}
+                now["valid"] = evaluators[1].mean(score_of(held_out))
                 for part, mean in now.items():
                     boosted.evals.setdefault(part, []).append(mean)
             if on_round is not None:

@@ -17,8 +17,8 @@ import numpy as np
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
+from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.linear.linear_ranker import weighted_sums
-from pomona.rankers.referee import Referee
 
 
 @dataclass
@@ -47,7 +47,9 @@ class BestWeights:
         self._judged = {}
         if self.valid is not None:
             parts = {"train": self.train, "valid": self.valid}
-            self._judged = {part: (data.X, Referee(data, self.measure)) for part, data in parts.items()}
+            self._judged = {
+                part: (data.X, RankingEvaluator(data, self.measure)) for part, data in parts.items()
+            }
 
     def start_path(self) -> None:
         """The next candidates lie on a path of their own."""
@@ -56,8 +58,8 @@ class BestWeights:
     def offer(self, coef: Values, **settings: float) -> None:
         """Judge weights, and keep them if they are better than all before."""
         value = self._best
-        for part, (X, referee) in self._judged.items():
-            value = referee.mean(weighted_sums(X, coef))
+        for part, (X, evaluator) in self._judged.items():
+            value = evaluator.mean(weighted_sums(X, coef))
             self._path.setdefault(part, []).append(value)
         if self.valid is None or value > self._best:
             self._best, self.coef, self.settings, self.evals = value, coef.copy(), settings, self._path

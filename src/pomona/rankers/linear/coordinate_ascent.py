@@ -33,7 +33,7 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.judging import best_and_worst, judged_rankings, mean_of, queries_that_count
+from pomona.rankers.evaluator import best_and_worst, judged_rankings, mean_of, queries_that_count
 from pomona.rankers.linear.line_search import LineSearch, line_search, shuffled, weight_at
 from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
 from pomona.rankers.rounds import Rounds

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
-from pomona.rankers.judging import mean_of
+from pomona.rankers.evaluator import mean_of
 from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
 
 _GRID = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)

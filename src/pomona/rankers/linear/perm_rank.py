@@ -38,7 +38,7 @@ from pomona._types import Features, Offsets, Scores, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.lists import RankedLists, encode
+from pomona.measures.lists import RankedLists
 from pomona.rankers.base import SearchRange, query_weights
 from pomona.rankers.linear.cutting_planes import CuttingPlanes
 from pomona.rankers.linear.feature_sums import feature_sums
@@ -94,8 +94,7 @@ class WorkingSets:
         self, data: Dataset, measure: Measure, *, n_random: int, seed: int, weights: Values | None = None
     ) -> None:
         self._data, self._measure = data, measure
-        self._codes, levels = encode(data.y)
-        self._lists = RankedLists.of_codes(self._codes, data.query_ptr, levels)
+        self._lists = RankedLists.of_documents(data.y, data.query_ptr)
         self._perfect = measure.of_lists(replace(self._lists, codes=self._lists.pool_codes))
         self._grades, _ = grades(data.y, data.query_ptr)
         random = np.random.default_rng(seed)
@@ -144,7 +143,7 @@ class WorkingSets:
     def _planes(self, scores: Scores) -> tuple[Features, Values]:
         """Of the ranking of each query by these scores, Φ(π*) − Φ(π) and E(π*) − E(π)."""
         data, rows = self._data, self._ranking.by(scores)
-        lost = self._perfect - self._measure.of_lists(replace(self._lists, codes=self._codes[rows]))
+        lost = self._perfect - self._measure.of_lists(replace(self._lists, codes=self._lists.codes[rows]))
         slopes = np.empty((data.n_queries, data.n_features), np.float32)
         query_ptr = read_only(data.query_ptr)
         over_chunks(

@@ -30,7 +30,7 @@ from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.objectives.base import classes_of
 from pomona.rankers.base import SearchRange
-from pomona.rankers.judging import mean_of
+from pomona.rankers.evaluator import mean_of
 from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
 
 _MOST_GRADES = 100

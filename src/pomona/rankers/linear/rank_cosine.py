@@ -29,7 +29,7 @@ from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import gains_of
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.judging import mean_of
+from pomona.rankers.evaluator import mean_of
 from pomona.rankers.linear.linear_ranker import LinearRanker
 
 _MOST_HALVINGS = 20

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from pomona._types import Labels, Offsets, Values
-from pomona.measures.lists import RankedLists, encode
+from pomona.measures.lists import RankedLists
 from pomona.objectives.base import Objective
 from pomona.objectives.softrank import SoftRankObjective, soft_form
 from pomona.rankers.base import SearchRange
@@ -56,6 +56,5 @@ class SoftRank(NeuralRanker):
         """Minus the soft measure on a GPU."""
         from pomona.rankers.neural.losses.softrank import SoftRankLoss
 
-        codes, levels = encode(labels)
-        form = soft_form(self._measure, RankedLists.of_codes(codes, query_ptr, levels))
+        form = soft_form(self._measure, RankedLists.of_documents(labels, query_ptr))
         return SoftRankLoss(padding, form, sigma=self.sigma)

@@ -28,7 +28,7 @@ from pomona._types import Offsets, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.judging import mean_of
+from pomona.rankers.evaluator import mean_of
 from pomona.rankers.neural.batches import lay_out
 from pomona.rankers.neural.descent import Descent
 from pomona.rankers.neural.lesson import Lesson, Teacher

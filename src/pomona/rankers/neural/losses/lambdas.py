@@ -5,11 +5,11 @@ Only pairs with a document among the ranks that count are looked at: (n_queries,
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from pomona.objectives._lambda_terms import POSITION, PRECISION
-from pomona.objectives.lambdas import ClosedForm
+from pomona.measures.closed_form import POSITION, PRECISION, ClosedForm
 from pomona.rankers.neural.padding import Padding
 
 _MOST_CERTAIN = 1.0 - 1e-6  # the cascade's terms divide by 1 − R; nearer to 1, more is lost than gained
@@ -22,7 +22,7 @@ class LambdaLoss:
         self, padding: Padding, form: ClosedForm, *, sigma: float, truncation: int | None, normalize: bool
     ) -> None:
         self._padding, self._form, self._sigma, self._normalize = padding, form, sigma, normalize
-        self._value = padding.pad(form.value)
+        self._value = padding.pad(form.document_values.astype(np.float32))
         self._weight = torch.zeros(padding.longest, dtype=torch.float64, device=padding.device)
         depth = min(padding.longest, len(form.weight))
         self._weight[:depth] = torch.as_tensor(form.weight[:depth])
@@ -69,9 +69,9 @@ class LambdaLoss:
     def _terms(self, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(own, share, other) of every rank."""
         weight, ones = self._weight, torch.ones_like(value)
-        if self._form.family == POSITION:
+        if self._form.kind == POSITION:
             return weight * ones, ones, weight * ones
-        if self._form.family == PRECISION:
+        if self._form.kind == PRECISION:
             relevant = (value > 0).double()
             found, inverse = relevant.cumsum(1), (relevant * weight).cumsum(1)
             own = (found + 1.0 - relevant) * weight - inverse

@@ -15,9 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from pomona.measures.closed_form import PRECISION, ClosedForm
 from pomona.objectives._decays import as_decays
-from pomona.objectives._lambda_terms import PRECISION
-from pomona.objectives.lambdas import ClosedForm
 from pomona.rankers.neural.padding import Padding
 
 
@@ -81,7 +80,7 @@ class SoftRankLoss:
 
     def __init__(self, padding: Padding, form: ClosedForm, *, sigma: float) -> None:
         self._padding, self._form, self._sigma = padding, form, sigma
-        value = padding.pad(form.value)
+        value = padding.pad(form.document_values.astype(np.float32))
         # Only documents of some worth need their distribution: they come first, then padding worth 0.
         worthy = (value != 0).cpu().numpy()
         most = max(1, int(worthy.sum(1).max()))
@@ -102,7 +101,7 @@ class SoftRankLoss:
             away = s[:, None, :] - s.gather(1, self._index)[:, :, None]
             others = self._padding.mask[:, None, :] & (self._index[:, :, None] != self._place)
             above = 0.5 * torch.erfc(-away / (2.0 * self._sigma)) * others
-            soft = self._precision(above) if self._form.family == PRECISION else self._sums(above)
+            soft = self._precision(above) if self._form.kind == PRECISION else self._sums(above)
             losses = -(self._value * soft).sum(1)
             (gradient,) = torch.autograd.grad(losses.sum(), s)
         return losses.detach(), gradient
