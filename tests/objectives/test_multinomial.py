@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pomona.objectives.multinomial import MultinomialObjective, class_probabilities, expected_worth
+from pomona.objectives.multinomial import MultinomialObjective, class_probabilities, expected_value
 
 
 def example():
@@ -53,7 +53,7 @@ def test_probabilities_sum_to_one_and_do_not_overflow():
     assert (hessian > 0).all()
 
 
-def test_expected_worth():
+def test_expected_value():
     # Classes with chances 1/4 and 3/4, worth 0 and 4.
-    assert expected_worth(np.log([[1.0], [3.0]]), np.array([0.0, 4.0])) == pytest.approx([3])
+    assert expected_value(np.log([[1.0], [3.0]]), np.array([0.0, 4.0])) == pytest.approx([3])
     assert MultinomialObjective([0, 1]).start() == 0

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pomona.objectives import multinomial
-from pomona.objectives.ordinal import OrdinalObjective, cumulative_probabilities, expected_worth
+from pomona.objectives.ordinal import OrdinalObjective, cumulative_probabilities, expected_value
 
 
 def test_gradients_are_finite_differences():
@@ -31,21 +31,21 @@ def test_gradients_are_finite_differences():
             assert hessian[k, i] == pytest.approx(bend, abs=1e-5)
 
 
-def test_expected_worth_telescopes():
+def test_expected_value_telescopes():
     below = np.array([[0.2, 0.5], [0.7, 0.5]])  # P(y ≤ 0), P(y ≤ 1) of two documents
     scores = np.log(below / (1 - below))
-    assert expected_worth(scores, np.array([0.0, 1.0, 2.0])) == pytest.approx(2 - below.sum(axis=0))
+    assert expected_value(scores, np.array([0.0, 1.0, 2.0])) == pytest.approx(2 - below.sum(axis=0))
     # Class probabilities 0.2, 0.5, 0.3 and 0.5, 0, 0.5.
-    assert expected_worth(scores, np.array([0.0, 1.0, 3.0])) == pytest.approx([0.5 + 0.9, 1.5])
+    assert expected_value(scores, np.array([0.0, 1.0, 3.0])) == pytest.approx([0.5 + 0.9, 1.5])
     assert OrdinalObjective([0, 1]).start() == 0
 
 
 def test_two_classes_rank_as_the_multinomial_does():
     scores = np.random.default_rng(1).standard_normal((2, 9))
-    worth = np.array([0.0, 1.0])
+    values = np.array([0.0, 1.0])
     # P(y ≤ 0) of two classes is the logistic of the difference of their scores.
-    ordinal = expected_worth(scores[:1] - scores[1:], worth)
-    assert ordinal == pytest.approx(multinomial.expected_worth(scores, worth))
+    ordinal = expected_value(scores[:1] - scores[1:], values)
+    assert ordinal == pytest.approx(multinomial.expected_value(scores, values))
 
 
 def test_extreme_scores_do_not_overflow():

@@ -84,12 +84,8 @@ class PrecisionForm(ClosedForm):
 
     def sums(self) -> Values:
         """Walk down every list once."""
-        lists, rules = self.lists, (self.level_values > 0, len(self.divisor))
-        if lists.block_end is None:
-            return lists.each_query(_sum_precision, lists.codes, lists.query_ptr, *rules)
-        return lists.each_query(
-            _expected_sum_precision, lists.codes, lists.query_ptr, lists.block_end, *rules
-        )
+        rules = (self.level_values > 0, len(self.divisor))
+        return self.lists.each_ranking(_sum_precision, _expected_sum_precision, *rules)
 
     def sum_deltas(self) -> Values:
         """Every pair in O(1), from prefix sums."""

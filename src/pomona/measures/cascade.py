@@ -86,10 +86,8 @@ class CascadeForm(ClosedForm):
 
     def sums(self) -> Values:
         """Walk down every list once."""
-        lists, rules = self.lists, (self.level_values, self.numerator, self.divisor)
-        if lists.block_end is not None:
-            return lists.each_query(_expected_cascade, lists.codes, lists.query_ptr, lists.block_end, *rules)
-        return lists.each_query(_cascade, lists.codes, lists.query_ptr, *rules)
+        rules = (self.level_values, self.numerator, self.divisor)
+        return self.lists.each_ranking(_cascade, _expected_cascade, *rules)
 
     def sum_deltas(self) -> Values:
         """Every pair in O(1)."""

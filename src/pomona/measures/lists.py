@@ -154,6 +154,14 @@ class RankedLists:
         over_chunks(run, self.n_queries, *arguments, out, smallest=64)
         return out
 
+    def each_ranking(
+        self, plain: Callable[..., Any], expected: Callable[..., Any], *arguments: Any
+    ) -> Values:
+        """Call the kernel `plain` over all rankings, or `expected` where orders of ties are averaged."""
+        if self.block_end is None:
+            return self.each_query(plain, self.codes, self.query_ptr, *arguments)
+        return self.each_query(expected, self.codes, self.query_ptr, self.block_end, *arguments)
+
     def pool_by(self, values: Values) -> Codes:
         """The pool of every query in descending order of `values[code]`."""
         if np.all(values[1:] >= values[:-1]):

@@ -61,10 +61,8 @@ class PositionForm(ClosedForm):
 
     def sums(self) -> Values:
         """Σ value · weight of every list."""
-        lists, rules = self.lists, (self.level_values, self.numerator, self.divisor)
-        if lists.block_end is not None:
-            return lists.each_query(_expected_sum, lists.codes, lists.query_ptr, lists.block_end, *rules)
-        return lists.each_query(sum_over_ranks, lists.codes, lists.query_ptr, *rules)
+        rules = (self.level_values, self.numerator, self.divisor)
+        return self.lists.each_ranking(sum_over_ranks, _expected_sum, *rules)
 
     def sum_deltas(self) -> Values:
         """(v_b − v_a)(w_a − w_b)."""

@@ -4,14 +4,14 @@ When the documents at ranks a < b trade places, the measure changes by
 
     Δ_ab = (v_b − v_a) · (own_a − share_a · other_b)
 
-where v is what a document is worth and the terms come from one walk down the ranking:
+where v is the value of a document and the terms come from one walk down the ranking:
 
-    position    own = w_a                           share = 1               other = w_b
-    precision   own = (A_a + 1 − rel_a) / a − H_a   share = 1               other = A_b / b − H_{b−1}
-    cascade     own = w_a P_a + C_a / (1 − R_a)     share = 1 / (1 − R_a)   other = C_{b−1} + w_b P_b
+    position    upper = w_a                           share = 1               lower = w_b
+    precision   upper = (A_a + 1 − rel_a) / a − H_a   share = 1               lower = A_b / b − H_{b−1}
+    cascade     upper = w_a P_a + C_a / (1 − R_a)     share = 1 / (1 − R_a)   lower = C_{b−1} + w_b P_b
 
 A and H are the running sums of rel and rel / rank, P the chance of reading on to a rank, C the running sum
-of w P R. Beyond the cut-off w is 0 and `other` is one number, so the order there does not matter.
+of w P R. Beyond the cut-off w is 0 and `lower` is one number, so the order there does not matter.
 """
 
 from __future__ import annotations
@@ -23,63 +23,63 @@ from pomona.measures.closed_form import POSITION, PRECISION
 
 
 @kernel
-def _position_terms(weight, out_own, out_share, out_other):
-    for r in range(out_own.size):
-        out_own[r] = out_other[r] = weight[r] if r < weight.size else 0.0
+def _position_terms(weight, out_upper, out_share, out_lower):
+    for r in range(out_upper.size):
+        out_upper[r] = out_lower[r] = weight[r] if r < weight.size else 0.0
         out_share[r] = 1.0
     return 0.0
 
 
 @kernel
-def _precision_terms(value, weight, out_own, out_share, out_other):
+def _precision_terms(value, weight, out_upper, out_share, out_lower):
     """weight (depth,) is 1 / rank."""
-    found, inverse = 0.0, 0.0
+    n_relevant, inverse = 0.0, 0.0
     for r in range(value.size):
         w = weight[r] if r < weight.size else 0.0
         relevant = 1.0 if value[r] > 0 else 0.0
-        found += relevant
-        out_other[r] = found * w - inverse
+        n_relevant += relevant
+        out_lower[r] = n_relevant * w - inverse
         inverse += relevant * w
-        out_own[r] = (found + 1.0 - relevant) * w - inverse
+        out_upper[r] = (n_relevant + 1.0 - relevant) * w - inverse
         out_share[r] = 1.0
     return -inverse
 
 
 @kernel
-def _cascade_terms(value, weight, out_own, out_share, out_other):
-    """A document that satisfies (almost) for certain has share 0, and the chance that it is read as own."""
+def _cascade_terms(value, weight, out_upper, out_share, out_lower):
+    """A document that satisfies (almost) for certain has share 0, and the chance that it is read as upper."""
     reading, stopped = 1.0, 0.0
     for r in range(value.size):
         w = weight[r] if r < weight.size else 0.0
         chance = np.float64(value[r])
-        out_other[r] = stopped + w * reading
+        out_lower[r] = stopped + w * reading
         stopped += w * reading * chance
         if abs(1.0 - chance) < 1e-6:
-            out_share[r], out_own[r] = 0.0, reading
+            out_share[r], out_upper[r] = 0.0, reading
         else:
             out_share[r] = 1.0 / (1.0 - chance)
-            out_own[r] = w * reading + stopped * out_share[r]
+            out_upper[r] = w * reading + stopped * out_share[r]
         reading *= 1.0 - chance
     return stopped
 
 
 @kernel
-def head_terms(family, value, weight, out_own, out_share, out_other):
-    """Fill the terms of the head's ranks; returns `other` of the rest."""
+def head_terms(family, value, weight, out_upper, out_share, out_lower):
+    """Fill the terms of the head's ranks; returns `lower` of the rest."""
     if family == POSITION:
-        return _position_terms(weight, out_own, out_share, out_other)
+        return _position_terms(weight, out_upper, out_share, out_lower)
     if family == PRECISION:
-        return _precision_terms(value, weight, out_own, out_share, out_other)
-    return _cascade_terms(value, weight, out_own, out_share, out_other)
+        return _precision_terms(value, weight, out_upper, out_share, out_lower)
+    return _cascade_terms(value, weight, out_upper, out_share, out_lower)
 
 
 @kernel
-def read_past(a, value, weight, reading, out_other):
-    """`other` of the ranks below a as if the document at a were not there, where 1 / (1 − R_a) is no use."""
+def read_past(a, value, weight, reading, out_lower):
+    """`lower` of the ranks below a as if the document at a were not there, where 1 / (1 − R_a) is no use."""
     between, passed = 0.0, 1.0
     for b in range(a + 1, value.size):
         w = weight[b] if b < weight.size else 0.0
-        out_other[b] = reading * (between + w * passed)
+        out_lower[b] = reading * (between + w * passed)
         between += w * passed * value[b]
         passed *= 1.0 - value[b]
     return reading * between

@@ -28,7 +28,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
-from pomona.objectives._lambda_kernels import push_deltas, push_queries
+from pomona.objectives._lambda_kernels import delta_gradients, lambda_gradients
 from pomona.objectives.base import labels_of, offsets_of, scores_of, weights_of
 
 
@@ -109,7 +109,7 @@ class LambdaObjective:
             self._by_swaps(scores, out_gradient, out_hessian)
             return
         over_chunks(
-            push_queries,
+            lambda_gradients,
             len(self._weights),
             scores,
             self._query_ptr,
@@ -136,12 +136,12 @@ class LambdaObjective:
         out_gradient[:], out_hessian[:] = 0.0, 0.0
         for query in np.flatnonzero(self._weights):
             begin, end = self._query_ptr[query], self._query_ptr[query + 1]
-            own_scores = scores[begin:end]
+            query_scores = scores[begin:end]
             shuffle = self._shuffle[begin:end]
-            rows = shuffle[np.argsort(-own_scores[shuffle], kind="stable")]
+            rows = shuffle[np.argsort(-query_scores[shuffle], kind="stable")]
             deltas = self.measure.swap_deltas(self._labels[begin:end][rows])
-            push_deltas(
-                own_scores,
+            delta_gradients(
+                query_scores,
                 rows,
                 np.ascontiguousarray(deltas, np.float64),
                 self._truncation,

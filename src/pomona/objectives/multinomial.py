@@ -2,7 +2,7 @@
 
     L = −Σ_i log p_{i, y_i},   p_ik = exp(s_ik) / Σ_c exp(s_ic)
 
-Documents are ranked by the worth they are expected to have, S_i = Σ_k p_ik T(k), not by the likeliest class.
+Documents are ranked by the value they are expected to have, S_i = Σ_k p_ik T(k), not by the likeliest class.
 The hessian is K/(K − 1) · p (1 − p), so that a leaf's Newton step is Friedman's (K−1)/K Σr / Σ p (1 − p).
 """
 
@@ -26,9 +26,9 @@ def class_probabilities(scores: Values) -> Values:
     return powers
 
 
-def expected_worth(scores: Values, worth: Values) -> Values:
-    """Σ_k p_ik T(k) of every document; `worth` (K,) is T."""
-    expected: Values = worth @ class_probabilities(scores)
+def expected_value(scores: Values, values: Values) -> Values:
+    """Σ_k p_ik T(k) of every document; `values` (K,) is T."""
+    expected: Values = values @ class_probabilities(scores)
     return expected
 
 
@@ -60,7 +60,7 @@ class MultinomialObjective:
     ) -> None:
         """p_ik − [y_i = k] and K/(K − 1) p_ik (1 − p_ik), all (K, n_docs)."""
         probabilities = class_probabilities(scores)
-        bend = probabilities * (1.0 - probabilities) * (self.n_outputs / (self.n_outputs - 1))
-        out_hessian[:] = self._weights * np.maximum(bend, LEAST_HESSIAN)
+        hessian = probabilities * (1.0 - probabilities) * (self.n_outputs / (self.n_outputs - 1))
+        out_hessian[:] = self._weights * np.maximum(hessian, LEAST_HESSIAN)
         probabilities[self._codes, np.arange(len(self._codes))] -= 1.0
         out_gradient[:] = self._weights * probabilities

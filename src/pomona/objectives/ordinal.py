@@ -2,7 +2,7 @@
 
     L = −Σ_{k<K−1} Σ_i log P([y_i ≤ k]),   P(y_i ≤ k) = 1 / (1 + exp(−s_ik))
 
-Documents are ranked by their expected worth Σ_k P(y = k) T(k), which telescopes: unlike single class
+Documents are ranked by their expected value Σ_k P(y = k) T(k), which telescopes: unlike single class
 probabilities, which may come out slightly negative, it needs no clipping.
 """
 
@@ -26,9 +26,9 @@ def cumulative_probabilities(scores: Values) -> Values:
     return probabilities
 
 
-def expected_worth(scores: Values, worth: Values) -> Values:
-    """Σ_k P(y = k) T(k) = T(K−1) − Σ_{k<K−1} P(y ≤ k) (T(k+1) − T(k)); scores (K − 1, n_docs), worth (K,)."""
-    expected: Values = worth[-1] - np.diff(worth) @ cumulative_probabilities(scores)
+def expected_value(scores: Values, values: Values) -> Values:
+    """Σ_k P(y = k) T(k) = T(K−1) − Σ_{k<K−1} P(y ≤ k) (T(k+1) − T(k)); scores (K − 1, n_docs)."""
+    expected: Values = values[-1] - np.diff(values) @ cumulative_probabilities(scores)
     return expected
 
 

@@ -38,9 +38,10 @@ class QueryObjective(ABC):
 
     @abstractmethod
     def _kernel(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """The kernel and its own arguments.
+        """The kernel and its arguments.
 
-        Called with (first, last, scores, query_ptr, weights, *own, out_gradient, out_hessian, out_loss).
+        It is called with (first, last, scores, query_ptr, weights, *arguments, out_gradient, out_hessian,
+        out_loss).
         """
 
     def start(self) -> float:
@@ -61,7 +62,7 @@ class QueryObjective(ABC):
     ) -> Values:
         """The loss of every query; the derivatives are written on the way."""
         scores = scores_of(scores, len(self._labels))
-        kernel, own = self._kernel()
+        kernel, arguments = self._kernel()
         gradient = np.empty(len(scores), np.float32) if out_gradient is None else out_gradient
         hessian = np.empty(len(scores), np.float32) if out_hessian is None else out_hessian
         losses = np.empty(len(self._weights))
@@ -71,7 +72,7 @@ class QueryObjective(ABC):
             scores,
             self._query_ptr,
             self._weights,
-            *own,
+            *arguments,
             gradient,
             hessian,
             losses,

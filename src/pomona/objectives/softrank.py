@@ -11,8 +11,8 @@ to 1 but columns do not: the papers' own approximation, kept.
 The loss is −M. Its gradient is that of the formulas: Yilmaz & Robertson's printed ∂PC/∂s_m leaves out that
 moving m moves every p_j, and their ∂AP/∂s_m counts each ordered pair twice.
 
-Ranks beyond the last that counts are never computed, nor is the distribution of a document that is worth
-nothing: O(n R k) for R relevant documents and a cut-off k. An adjoint pass through the stored recursion gives
+Ranks beyond the last that counts are never computed, nor is the distribution of a document of value
+0: O(n R k) for R relevant documents and a cut-off k. An adjoint pass through the stored recursion gives
 all ∂M/∂π_ij of one j for the price of two more recursions.
 
 Without a cut-off k would be n, but there the distribution is not needed: the mean of d^rank, where each i is
@@ -114,14 +114,14 @@ def _soft_decays(above, shares, decays, products, out_slopes):
 @kernel
 def _soft_precision(above, value, out_slopes):
     """num_j / den_j, and its derivative by every π_ij; relevant are documents of a value above 0."""
-    found, passed = 1.0, 1.0
+    n_relevant, passed = 1.0, 1.0
     for i in range(above.size):
         passed += above[i]
         if value[i] > 0:
-            found += above[i]
+            n_relevant += above[i]
     for i in range(above.size):
-        out_slopes[i] = ((1.0 if value[i] > 0 else 0.0) - found / passed) / passed
-    return found / passed
+        out_slopes[i] = ((1.0 if value[i] > 0 else 0.0) - n_relevant / passed) / passed
+    return n_relevant / passed
 
 
 @kernel
@@ -141,20 +141,20 @@ def _soften(
         above, slope, slopes, gradient = np.empty(n), np.empty(n), np.empty(n), np.zeros(n)
         total = 0.0
         for j in range(n):
-            worth = np.float64(value[j])
-            if worth == 0:
+            doc_value = np.float64(value[j])
+            if doc_value == 0:
                 continue
             _chances(s, j, sigma, above, slope)
             if is_precision:
-                total += worth * _soft_precision(above, value, slopes)
+                total += doc_value * _soft_precision(above, value, slopes)
             elif by_decays:
-                total += worth * _soft_decays(above, shares, decays, products, slopes)
+                total += doc_value * _soft_decays(above, shares, decays, products, slopes)
             else:
-                total += worth * _soft_sum(above, weight, ranks, adjoint, slopes)
+                total += doc_value * _soft_sum(above, weight, ranks, adjoint, slopes)
             for i in range(n):
-                push = worth * slopes[i] * slope[i]
-                gradient[i] += push
-                gradient[j] -= push
+                change = doc_value * slopes[i] * slope[i]
+                gradient[i] += change
+                gradient[j] -= change
         out_loss[q] = -weights[q] * total
         for i in range(n):
             out_gradient[begin + i] = -weights[q] * gradient[i]
@@ -191,7 +191,7 @@ class SoftRankObjective(QueryObjective):
     ) -> None:
         super().__init__(labels, query_ptr, weights)
         if not sigma > 0:
-            raise InputError(f"sigma must be above 0, found {sigma:g}")
+            raise InputError(f"sigma must be above 0, n_relevant {sigma:g}")
         lists = RankedLists.of_documents(self._labels, self._query_ptr)
         self._form = soft_form(parse_measure(measure), lists)
         self._decays = as_decays(self._form.weight, lists.longest)

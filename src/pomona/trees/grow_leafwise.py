@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pomona._jit import kernel
 from pomona.trees.binning import Bins, Codes
 from pomona.trees.divide import divide, open_root
-from pomona.trees.grower import Bench, GrownTree, GrowthRules
+from pomona.trees.grower import GrownTree, GrowthRules, Workspace
 
 
 @kernel
@@ -44,7 +44,7 @@ class LeafwiseGrower:
     """
 
     def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules) -> None:
-        self._bench = Bench(bins, codes, rules, rules.n_leaves)
+        self._workspace = Workspace(bins, codes, rules, rules.n_leaves)
         self._max_depth = 2**31 - 1 if rules.max_depth is None else rules.max_depth
 
     def grow(
@@ -55,7 +55,7 @@ class LeafwiseGrower:
         rng: np.random.Generator,
     ) -> GrownTree:
         """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
-        bench = self._bench
-        bench.start(gradient, hessian, rows, rng)
-        n_leaves = bench.grow(_grow, bench.rules.n_leaves, self._max_depth)
-        return bench.finish(n_leaves, n_leaves - 1)
+        workspace = self._workspace
+        workspace.start(gradient, hessian, rows, rng)
+        n_leaves = workspace.grow(_grow, workspace.rules.n_leaves, self._max_depth)
+        return workspace.finish(n_leaves, n_leaves - 1)

@@ -1,4 +1,4 @@
-"""What growers share: the rules, the grown tree, and a bench on which trees are grown and leaves valued.
+"""What growers share: the rules, the grown tree, and a workspace in which trees are grown and leaves valued.
 
 A leaf's value is −ΣG/(ΣH+λ) of the exact float gradients, added in pieces of fixed size: quantization
 only ever chooses splits, and the number of threads changes nothing.
@@ -117,7 +117,7 @@ class Grower(Protocol):
         """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
 
 
-class Bench:
+class Workspace:
     """The tables and buffers of one grower, kept from tree to tree."""
 
     def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int) -> None:
@@ -153,11 +153,11 @@ class Bench:
             leaves=np.zeros(n_leaves, LEAF),
             nodes=np.zeros(n_leaves, NODE),
             n_left=np.zeros(1, np.int64),
-            found=np.zeros((1, 2), SPLIT),
+            best_splits=np.zeros((1, 2), SPLIT),
             order=np.zeros(1, ORDER),
         )
 
-    def _make_room(self, n_rows: int) -> None:
+    def _enlarge(self, n_rows: int) -> None:
         """For more rows, as a bootstrap sample may have, and for more threads."""
         if n_rows > len(self.table.rows):
             self.table = self.table._replace(
@@ -170,7 +170,7 @@ class Bench:
             self.table = self.table._replace(
                 scratch=np.zeros((count, len(self.codes.block_table), SCRATCH), np.int64),
                 n_left=np.zeros(count, np.int64),
-                found=np.zeros((count, 2), SPLIT),
+                best_splits=np.zeros((count, 2), SPLIT),
             )
 
     def start(
@@ -190,7 +190,7 @@ class Bench:
         n = len(chosen)
         if n == 0:
             raise InputError("found no documents to learn a tree from")
-        self._make_room(n)
+        self._enlarge(n)
         table, rules = self.table, self.rules
         self.n_rows, self.is_bag = n, rows is not None
         self.gradient = np.ascontiguousarray(gradient, np.float32)

@@ -90,7 +90,7 @@ def test_two_grades_rank_alike_whatever_the_kind(train):
     assert (orders[0] == orders[2]).all()
 
 
-def test_scores_of_several_grades_are_expected_worths(train):
+def test_scores_of_several_grades_are_expected_values(train):
     for kind in ("ordinal", "multinomial"):
         for worth, highest in (("label", 4), ("gain", 15)):
             scores = LogisticRegression(kind=kind, worth=worth).fit(train).predict(train)

@@ -23,7 +23,7 @@ from pomona.objectives.multinomial import MultinomialObjective
 from pomona.objectives.ordinal import OrdinalObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
 
-_EXPECTED = {"multinomial": multinomial.expected_worth, "ordinal": ordinal.expected_worth}
+_EXPECTED = {"multinomial": multinomial.expected_value, "ordinal": ordinal.expected_value}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -163,8 +163,8 @@ class LogisticRegression(LinearRanker):
         pairs = zip(self.output_coef_, self.output_intercept_, strict=True)
         outputs = np.stack([weighted_sums(X, coef) + intercept for coef, intercept in pairs])
         if self.kind == "ordinal":
-            return ordinal.expected_worth(-outputs, self._worths)  # which wants P(label ≤ k)
-        return multinomial.expected_worth(outputs, self._worths)
+            return ordinal.expected_value(-outputs, self._worths)  # which wants P(label ≤ k)
+        return multinomial.expected_value(outputs, self._worths)
 
     def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = super()._state()
