@@ -55,28 +55,6 @@ def _expected_sum_precision(first, last, codes, query_ptr, block_end, relevant, 
         out[q] = total
 
 
-@kernel
-def _swap(relevant, depth, out):
-    """relevant (n,) at each rank · out (n, n) change of the sum of precisions."""
-    n = relevant.size
-    count, inverse = np.zeros(n + 1), np.zeros(n + 1)  # A_r and H_r: prefix sums of rel and of rel / rank
-    for r in range(1, n + 1):
-        count[r] = count[r - 1] + relevant[r - 1]
-        inverse[r] = inverse[r - 1] + (relevant[r - 1] / r if r <= depth else 0.0)
-    for a in range(1, n + 1):
-        for b in range(a + 1, n + 1):
-            if relevant[a - 1] == relevant[b - 1]:
-                continue
-            between = inverse[b - 1] - inverse[a]
-            at_b = count[b] / b if b <= depth else 0.0
-            if relevant[a - 1]:
-                delta = -between + at_b - (count[a] / a if a <= depth else 0.0)
-            else:
-                delta = between - at_b + ((count[a] + 1) / a if a <= depth else 0.0)
-            out[a - 1, b - 1] = delta
-            out[b - 1, a - 1] = delta
-
-
 class PrecisionForm(ClosedForm):
     """The sum of the precisions at the ranks of the relevant documents."""
 
@@ -86,13 +64,6 @@ class PrecisionForm(ClosedForm):
         """Walk down every list once."""
         rules = (self.level_values > 0, len(self.divisor))
         return self.lists.each_ranking(_sum_precision, _expected_sum_precision, *rules)
-
-    def sum_deltas(self) -> Values:
-        """Every pair in O(1), from prefix sums."""
-        relevant = (self.level_values > 0)[self.lists.codes].astype(np.int64)
-        out = np.zeros((len(relevant), len(relevant)))
-        _swap(relevant, len(self.divisor), out)
-        return out
 
 
 @dataclass(frozen=True, kw_only=True)

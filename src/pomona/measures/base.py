@@ -85,7 +85,7 @@ class Measure:
 
     def of_lists(self, lists: RankedLists) -> Values:
         """The value of every list."""
-        return _list_by_list(self.of_query, lists, type(self).__name__)
+        return _by_query(self.of_query, lists, type(self).__name__)
 
     def closed_form(self, lists: RankedLists) -> ClosedForm | None:
         """The measure of these lists as a formula whose parts learners know; None if there is none."""
@@ -150,19 +150,30 @@ def _let_newest_rule_win(cls: type[Measure]) -> None:
     """
     age = {name: _age(cls, name) for name in ("of_query", "of_lists", "closed_form", "swap_deltas")}
     newest = min(age["of_query"], age["of_lists"], age["closed_form"])
+    of_query, of_lists, closed_form = cls.of_query, cls.of_lists, cls.closed_form
+    has_form = age["closed_form"] == newest
     derived: dict[str, Callable[..., Any]] = {}
     if age["closed_form"] > min(newest, age["swap_deltas"]):
-        derived["closed_form"] = Measure.closed_form
-    has_form = age["closed_form"] == newest
-    if age["of_lists"] > newest:
-        derived["of_lists"] = _lists_by_form(cls.closed_form) if has_form else _lists_by_query(cls.of_query)
+        derived["closed_form"] = closed_form = Measure.closed_form
+    if age["of_lists"] > newest and has_form:
+        derived["of_lists"] = of_lists = lambda self, lists: _by_form(self, closed_form(self, lists))
+    elif age["of_lists"] > newest:
+        derived["of_lists"] = of_lists = lambda self, lists: _by_query(
+            lambda labels: of_query(self, labels), lists, type(self).__name__
+        )
     if age["of_query"] > newest:
-        derived["of_query"] = _query_by_lists(derived.get("of_lists", cls.of_lists))
-    if age["swap_deltas"] > newest:
-        rules = derived.get("closed_form", cls.closed_form), derived.get("of_lists", cls.of_lists)
-        derived["swap_deltas"] = _deltas_by_rules(*rules)
+        derived["of_query"] = lambda self, labels: float(of_lists(self, RankedLists.of_labels([labels]))[0])
     if newest == 0 or {"of_query", "of_lists"} & derived.keys():
         cls.enumerates_ties = "of_lists" in derived and not has_form
+    if age["swap_deltas"] > newest:
+
+        def swap_deltas(self: Measure, labels: ArrayLike) -> Values:
+            form = closed_form(self, RankedLists.of_labels([labels]))
+            if form is not None:
+                return form.swap_deltas()
+            return _deltas_by_trial(lambda lists: of_lists(self, lists), labels)
+
+        derived["swap_deltas"] = swap_deltas
     for name, method in derived.items():
         method.__doc__ = getattr(Measure, name).__doc__
         setattr(cls, name, method)
@@ -175,41 +186,11 @@ def _age(cls: type[Measure], name: str) -> int:
     return owners.index(True)
 
 
-def _lists_by_form(form_of: Callable[..., ClosedForm | None]) -> Callable[..., Values]:
-    def of_lists(self: Measure, lists: RankedLists) -> Values:
-        form = form_of(self, lists)
-        if form is None:
-            who = type(self).__name__
-            raise InputError(f"{who} has no closed form here, and defines neither of_query nor of_lists")
-        return form.evaluate()
-
-    return of_lists
-
-
-def _lists_by_query(of_query: Callable[..., float]) -> Callable[..., Values]:
-    def of_lists(self: Measure, lists: RankedLists) -> Values:
-        return _list_by_list(lambda labels: of_query(self, labels), lists, type(self).__name__)
-
-    return of_lists
-
-
-def _query_by_lists(of_lists: Callable[..., Values]) -> Callable[..., float]:
-    def of_query(self: Measure, labels: NDArray[Any]) -> float:
-        return float(of_lists(self, RankedLists.of_labels([labels]))[0])
-
-    return of_query
-
-
-def _deltas_by_rules(
-    form_of: Callable[..., ClosedForm | None], of_lists: Callable[..., Values]
-) -> Callable[..., Values]:
-    def swap_deltas(self: Measure, labels: ArrayLike) -> Values:
-        form = form_of(self, RankedLists.of_labels([labels]))
-        if form is None:
-            return _deltas_by_trial(lambda lists: of_lists(self, lists), labels)
-        return form.swap_deltas()
-
-    return swap_deltas
+def _by_form(measure: Measure, form: ClosedForm | None) -> Values:
+    if form is None:
+        who = type(measure).__name__
+        raise InputError(f"{who} has no closed form here, and defines neither of_query nor of_lists")
+    return form.evaluate()
 
 
 def _deltas_by_trial(of_lists: Callable[[RankedLists], Values], labels: ArrayLike) -> Values:
@@ -229,7 +210,7 @@ def _deltas_by_trial(of_lists: Callable[[RankedLists], Values], labels: ArrayLik
     return deltas + deltas.T
 
 
-def _list_by_list(of_query: Callable[[Values], float], lists: RankedLists, who: str) -> Values:
+def _by_query(of_query: Callable[[Values], float], lists: RankedLists, who: str) -> Values:
     """The value of every list by a rule for one; with blocks of ties, the mean over their orders."""
     if lists.block_end is None:
         return np.array([float(of_query(lists.levels[lists.single(q)])) for q in range(lists.n_queries)])

@@ -62,23 +62,6 @@ def _expected_cascade(first, last, codes, query_ptr, block_end, satisfies, numer
         out[q] = total
 
 
-@kernel
-def _swap(satisfies, weight, out):
-    """satisfies, weight (n,) at each rank · out (n, n). Free of the division by 1 − R, which may be 0."""
-    n = satisfies.size
-    reading = 1.0
-    for a in range(n):
-        between, passed = 0.0, 1.0  # of the ranks strictly between a and b, as if a were skipped
-        for b in range(a + 1, n):
-            gap = satisfies[b] - satisfies[a]
-            delta = gap * reading * (weight[a] - between - weight[b] * passed)
-            out[a, b] = delta
-            out[b, a] = delta
-            between += weight[b] * passed * satisfies[b]
-            passed *= 1.0 - satisfies[b]
-        reading *= 1.0 - satisfies[a]
-
-
 class CascadeForm(ClosedForm):
     """A walk down the list that ends at the first document that satisfies."""
 
@@ -88,13 +71,6 @@ class CascadeForm(ClosedForm):
         """Walk down every list once."""
         rules = (self.level_values, self.numerator, self.divisor)
         return self.lists.each_ranking(_cascade, _expected_cascade, *rules)
-
-    def sum_deltas(self) -> Values:
-        """Every pair in O(1)."""
-        satisfies = self.level_values[self.lists.codes]
-        out = np.zeros((len(satisfies), len(satisfies)))
-        _swap(satisfies, self.padded_weight(), out)
-        return out
 
 
 @dataclass(frozen=True, kw_only=True)

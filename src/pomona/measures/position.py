@@ -64,12 +64,6 @@ class PositionForm(ClosedForm):
         rules = (self.level_values, self.numerator, self.divisor)
         return self.lists.each_ranking(sum_over_ranks, _expected_sum, *rules)
 
-    def sum_deltas(self) -> Values:
-        """(v_b − v_a)(w_a − w_b)."""
-        value, weight = self.level_values[self.lists.codes], self.padded_weight()
-        deltas: Values = (value[None, :] - value[:, None]) * (weight[:, None] - weight[None, :])
-        return deltas
-
     def evaluate(self) -> Values:
         """Sums over ranks, divided by the normalizer and cut to the ceiling."""
         values = super().evaluate()
@@ -80,15 +74,6 @@ class PositionForm(ClosedForm):
         else:
             values -= np.array([self._expected_excess(q) for q in range(self.lists.n_queries)])
         return values
-
-    def swap_deltas(self) -> Values:
-        """Closed form; with a ceiling, min(ceiling, M + Δ) − min(ceiling, M)."""
-        deltas = super().swap_deltas()
-        if math.isinf(self.ceiling):
-            return deltas
-        total = float(super().evaluate()[0])
-        cut: Values = np.minimum(total + deltas, self.ceiling) - min(total, self.ceiling)
-        return np.where(deltas == 0.0, 0.0, cut)
 
     def _expected_excess(self, query: int) -> float:
         """The mean over orders of ties of what the query's value exceeds the ceiling by."""

@@ -1,7 +1,7 @@
 """Kernels of the lambda gradients: every pair of documents of a ranked query adds to the gradients of both.
 
 Only documents down to the cut-off are ranked (the *head*); the others are met where they lie (the *rest*), as
-their order does not matter. Swap deltas come from `_lambda_terms`.
+their order does not matter. Swap deltas come from `measures.closed_form`.
 
 Scores are kept as σ (score − best score) in single precision: near the top, where lambdas are large, nothing
 is lost. One exponential a document is enough, as exp(s_b − s_a) = exp(s_b − base) / exp(s_a − base).
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from pomona._jit import kernel
-from pomona.objectives._lambda_terms import clip_rule, head_terms, read_past
+from pomona.measures.closed_form import clip_rule, head_terms, read_past
 from pomona.objectives._rank_kernel import rank_all, rank_head
 
 _LANES = 16

@@ -1,4 +1,4 @@
-"""Lambda gradients on padded batches; see `objectives.lambdas` and `objectives._lambda_terms`.
+"""Lambda gradients on padded batches; see `objectives.lambdas` and `measures.closed_form`.
 
 Only pairs with a document among the ranks that count are looked at: (n_queries, depth, longest) of them.
 """
