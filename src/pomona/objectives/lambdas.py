@@ -29,10 +29,10 @@ from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives._lambda_kernels import delta_gradients, lambda_gradients
-from pomona.objectives.base import labels_of, offsets_of, scores_of, weights_of
+from pomona.objectives.base import Objective, labels_of, offsets_of, scores_of, weights_of
 
 
-class LambdaObjective:
+class LambdaObjective(Objective):
     """Gradients that raise a measure, any measure.
 
     Parameters
@@ -57,8 +57,6 @@ class LambdaObjective:
     >>> gradient.round(4)
     array([-0.4166, -0.0216,  0.4382], dtype=float32)
     """
-
-    n_outputs = 1
 
     def __init__(
         self,
@@ -95,10 +93,6 @@ class LambdaObjective:
     def n_usable_queries(self) -> int:
         """How many queries can teach anything: two documents that the measure tells apart, and a weight."""
         return int(np.count_nonzero(self._weights))
-
-    def start(self) -> float:
-        """0: only differences of scores matter."""
-        return 0.0
 
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]

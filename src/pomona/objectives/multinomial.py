@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Values
-from pomona.objectives.base import LEAST_HESSIAN, classes_of, weights_of
+from pomona.objectives.base import LEAST_HESSIAN, Objective, classes_of, weights_of
 
 
 def class_probabilities(scores: Values) -> Values:
@@ -32,7 +32,7 @@ def expected_value(scores: Values, values: Values) -> Values:
     return expected
 
 
-class MultinomialObjective:
+class MultinomialObjective(Objective):
     """Each document belongs to the class of its label, one score for every class.
 
     Attributes
@@ -50,10 +50,6 @@ class MultinomialObjective:
         self.levels, self._codes = classes_of(labels)
         self.n_outputs = len(self.levels)
         self._weights = weights_of(weights, len(self._codes), "documents")
-
-    def start(self) -> float:
-        """0: every class alike."""
-        return 0.0
 
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]

@@ -22,7 +22,7 @@ from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins, Codes
 from pomona.trees.divide import divide, find_shared, open_root
-from pomona.trees.grower import GrownTree, GrowthRules, Workspace, newton_steps
+from pomona.trees.grower import Grower, GrowthRules, Workspace, newton_steps
 from pomona.trees.split import gain_of
 
 DEFAULT_DEPTH = 6
@@ -60,7 +60,7 @@ def _grow(board, table, max_depth):
     return max_depth
 
 
-class ObliviousGrower:
+class ObliviousGrower(Grower):
     """Grows trees of `rules.max_depth` levels (6 if None); `rules.n_leaves` does not matter.
 
     >>> X = np.array([[1, 1], [1, 2], [2, 1], [2, 2]], np.float32)
@@ -79,24 +79,10 @@ class ObliviousGrower:
                 f"an oblivious tree of depth {self._max_depth} would have 2^{self._max_depth} leaves;"
                 f" expected max_depth at most {MOST_DEPTH}"
             )
-        self._workspace = Workspace(bins, codes, rules, 2**self._max_depth)
+        super().__init__(bins, codes, rules, 2**self._max_depth)
 
-    def grow(
-        self,
-        gradient: NDArray[np.float32],
-        hessian: NDArray[np.float32],
-        rows: NDArray[np.int32] | None,
-        rng: np.random.Generator,
-    ) -> GrownTree:
-        """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
-        workspace = self._workspace
-        workspace.start(gradient, hessian, rows, rng)
-        depth = workspace.grow(_grow, self._max_depth)
-        leaves = workspace.table.leaves[: 2**depth]
-        sums, leaf_of_row = workspace.leaf_sums(leaves)
-        counts = leaves["end"] - leaves["begin"]
-        value = np.clip(self._values(sums, counts), leaves["low"], leaves["high"])
-        return workspace.tree(workspace.table.nodes[: 2**depth - 1], value, leaf_of_row)
+    def _divide_leaves(self, workspace: Workspace) -> int:
+        return 1 << workspace.grow(_grow, self._max_depth)
 
     def _values(self, sums: Values, counts: NDArray[np.int64]) -> Values:
         """Newton steps of the cells, those of enclosing cells for cells too small, 0 for empty ones."""

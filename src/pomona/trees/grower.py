@@ -6,9 +6,10 @@ only ever chooses splits, and the number of threads changes nothing.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,19 +103,6 @@ class GrownTree:
     value: Values
     leaf_of_row: NDArray[np.int32]
     """The leaf of every document of the binned data, also of those left out by bagging."""
-
-
-class Grower(Protocol):
-    """Grows one tree after another on the same binned documents."""
-
-    def grow(
-        self,
-        gradient: NDArray[np.float32],
-        hessian: NDArray[np.float32],
-        rows: NDArray[np.int32] | None,
-        rng: np.random.Generator,
-    ) -> GrownTree:
-        """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
 
 
 class Workspace:
@@ -219,14 +207,6 @@ class Workspace:
         )
         return grown
 
-    def finish(self, n_leaves: int, n_nodes: int) -> GrownTree:
-        """Value the leaves by exact sums, and find those of documents that were not learnt from."""
-        leaves, nodes = self.table.leaves[:n_leaves], self.table.nodes[:n_nodes]
-        sums, leaf_of_row = self.leaf_sums(leaves)
-        value = newton_steps(sums, self.rules.l2)
-        value = np.clip(value, leaves["low"], leaves["high"])
-        return self.tree(nodes, value, leaf_of_row)
-
     def leaf_sums(self, leaves: NDArray[np.void]) -> tuple[Values, NDArray[np.int32]]:
         """Exact sums of gradients and hessians of every leaf, and the leaf of every row."""
         pieces: list[tuple[int, int, int]] = []
@@ -265,3 +245,34 @@ def newton_steps(sums: Values, l2: float) -> Values:
     """−ΣG/(ΣH+λ) of rows (ΣG, ΣH), 0 where there is nothing to divide by."""
     below = sums[:, 1] + l2
     return np.divide(-sums[:, 0], below, out=np.zeros(len(sums)), where=below > 0)
+
+
+class Grower(ABC):
+    """Grows one tree after another on the same binned documents."""
+
+    def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int) -> None:
+        self._workspace = Workspace(bins, codes, rules, n_leaves)
+
+    def grow(
+        self,
+        gradient: NDArray[np.float32],
+        hessian: NDArray[np.float32],
+        rows: NDArray[np.int32] | None,
+        rng: np.random.Generator,
+    ) -> GrownTree:
+        """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
+        workspace = self._workspace
+        workspace.start(gradient, hessian, rows, rng)
+        n_leaves = self._divide_leaves(workspace)
+        leaves = workspace.table.leaves[:n_leaves]
+        sums, leaf_of_row = workspace.leaf_sums(leaves)
+        value = np.clip(self._values(sums, leaves["end"] - leaves["begin"]), leaves["low"], leaves["high"])
+        return workspace.tree(workspace.table.nodes[: n_leaves - 1], value, leaf_of_row)
+
+    @abstractmethod
+    def _divide_leaves(self, workspace: Workspace) -> int:
+        """Divide the root, its children, and so on; returns the number of leaves."""
+
+    def _values(self, sums: Values, counts: NDArray[np.int64]) -> Values:
+        """The values of leaves: (n_leaves, 2) sums of gradients and hessians, (n_leaves,) documents."""
+        return newton_steps(sums, self._workspace.rules.l2)
