@@ -84,7 +84,7 @@ class Measure:
         raise TypeError(f"{type(self).__name__} must define of_query(self, labels)")
 
     def of_lists(self, lists: RankedLists) -> Values:
-        """The value of every list."""
+        """The value of every list; where `lists.block_end` is set, the mean over all orders within ties."""
         return _by_query(self.of_query, lists, type(self).__name__)
 
     def closed_form(self, lists: RankedLists) -> ClosedForm | None:
@@ -175,7 +175,7 @@ def _let_newest_rule_win(cls: type[Measure]) -> None:
 
         derived["swap_deltas"] = swap_deltas
     for name, method in derived.items():
-        method.__doc__ = getattr(Measure, name).__doc__
+        method.__name__, method.__doc__ = name, getattr(Measure, name).__doc__
         setattr(cls, name, method)
 
 

@@ -218,7 +218,7 @@ def lambda_gradients(
             continue
         n = end - begin
         depth = min(weight.size, n)
-        m = depth if 2 * depth <= n else n  # to rank more than half is as dear as to rank them all
+        m = depth if 2 * depth <= n else n  # ranking more than half takes as long as ranking all
         query_scores, rows = scores[begin:end], order[begin : begin + m]
         if m < n:
             rank_head(query_scores, shuffle[begin:end], rows, keys[:m], spare_rows)

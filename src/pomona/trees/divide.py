@@ -80,7 +80,7 @@ ORDER = np.dtype(
 
 SORT, PLACE, ADD, SETTLE, SHARED = range(5)
 
-NOBODY = -1
+NO_SIBLING = -1
 """The large side of the root, which has no parent to take its histogram from."""
 
 # The least a task is worth taking, some 5 µs: rows to sort, sums to add to, bytes to settle, bins to search.
@@ -117,7 +117,7 @@ class Table(NamedTuple):
     scratch: NDArray[np.int64]
     """(n_threads, n_blocks, SCRATCH) sums that are being added up, zero in between"""
     histograms: NDArray[np.int64]
-    """(n_leaves + 1, all bins); the last is nobody's"""
+    """(n_leaves + 1, all bins); the last belongs to no leaf"""
     leaves: NDArray[np.void]
     nodes: NDArray[np.void]
     n_left: NDArray[np.int64]
@@ -233,14 +233,14 @@ def _settle(task, table, order):
     n_bytes, n_tasks = table.bytes_.size, order["n_tasks"]
     first, last = n_bytes * task // n_tasks, n_bytes * (task + 1) // n_tasks
     small, large = table.leaves[order["small"]], table.leaves[order["large"]]
-    sibling = table.histograms.shape[0] - 1 if order["large"] == NOBODY else large["slot"]
+    sibling = table.histograms.shape[0] - 1 if order["large"] == NO_SIBLING else large["slot"]
     settle(
         first, last, table.bytes_, table.seats, table.bin_start, table.scratch[: order["n_parts"]],
         table.histograms[small["slot"]], table.histograms[sibling],
     )  # fmt: skip
     if order["is_searched"]:
         _search_bytes(first, last, small, table, order["max_depth"], table.best_splits[task, 0])
-        if order["large"] != NOBODY:
+        if order["large"] != NO_SIBLING:
             _search_bytes(first, last, large, table, order["max_depth"], table.best_splits[task, 1])
 
 
@@ -345,7 +345,7 @@ def _add_and_settle(board, table, small, large, max_depth, is_searched):
     run(board, table, SETTLE, n_tasks)
     if is_searched:
         _best_of(table.best_splits, n_tasks, 0, leaves[small])
-        if large != NOBODY:
+        if large != NO_SIBLING:
             _best_of(table.best_splits, n_tasks, 1, leaves[large])
 
 
@@ -355,7 +355,7 @@ def open_root(board, table, max_depth, is_searched):
     if table.bytes_.size == 0:
         table.leaves[0]["gain"] = 0.0
         return
-    _add_and_settle(board, table, 0, NOBODY, max_depth, is_searched)
+    _add_and_settle(board, table, 0, NO_SIBLING, max_depth, is_searched)
     table.order[0]["is_root"] = False
 
 

@@ -198,7 +198,7 @@ def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
 
 
 def _problem(forest: Forest) -> str | None:
-    """What would send a kernel astray, or nothing: a forest may come from a file that anybody wrote."""
+    """What is wrong with the arrays, or None: a forest may come from a file, and kernels check nothing."""
     n_nodes, n_leaves = len(forest.feature), len(forest.value)
     if any(getattr(forest, name).ndim != 1 for name in _ARRAYS):
         return "an array has more than one dimension"

@@ -109,7 +109,7 @@ class WorkingSets:
         self._weights[np.setdiff1d(np.arange(data.n_queries), self.query)] = 0.0
         if not self._weights.any():
             raise InputError(
-                f"there is nothing to learn: no query has a ranking that {measure} tells from another"
+                f"there is nothing to learn: by {measure} no ranking is worse than the order of the labels"
             )
         self._weights /= self._weights.sum()
 
