@@ -1,13 +1,17 @@
 import ast
 import importlib
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from llvmlite.binding import ffi
+from numba.core.compiler_lock import global_compiler_lock
 
 from pomona import _jit
 from pomona._jit import kernel, n_threads, over_chunks, threads
@@ -132,3 +136,64 @@ def test_kernels_of_old_sources_are_forgotten(tmp_path):
         os.utime(tmp_path / name, times=(time.time() - age_days * 86400,) * 2)
     _jit._forget_old(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+_FIT = "from pomona.measures.parse import measure; print(measure('ndcg').of_query([2, 1]))"
+
+
+@pytest.mark.parametrize("case", ["open", "no directory"])
+def test_a_cache_that_cannot_be_trusted_or_used_is_not_used(tmp_path, case):
+    """Loading a kernel runs code: never from where others can write. Nothing is left behind either."""
+    cache, temporary = tmp_path / "cache", tmp_path / "temporary"
+    temporary.mkdir()
+    if case == "open":
+        cache.mkdir()
+        cache.chmod(0o777)
+    else:
+        cache.write_text("a file")
+    environment = {**os.environ, "POMONA_CACHE": str(cache), "TMPDIR": str(temporary)}
+    ran = subprocess.run(
+        [sys.executable, "-c", _FIT], env=environment, check=True, capture_output=True, text=True
+    )
+    assert ran.stdout == "1.0\n"
+    assert "every process compiles its own kernels" in ran.stderr
+    assert not list(temporary.iterdir())
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
+def test_a_full_disk_costs_only_the_cache(monkeypatch):
+    def full(*_):
+        tried.append(1)
+        raise OSError(28, "No space left on device")
+
+    @kernel
+    def add(a, b):
+        return a + b
+
+    tried = []
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", full)
+    assert add(1, 2) == 3
+    assert tried
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+@pytest.mark.parametrize("lock", [global_compiler_lock, ffi.lib._lock._lock], ids=["numba", "llvm"])
+def test_a_child_forked_while_a_thread_compiles_can_compile(lock):
+    held, may_go = threading.Event(), threading.Event()
+
+    def compile_something():
+        lock.acquire()
+        held.set()
+        may_go.wait(0.3)
+        lock.release()
+
+    thread = threading.Thread(target=compile_something)
+    thread.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # a deadlock ends here
+        lock.acquire()
+        os._exit(0)
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0

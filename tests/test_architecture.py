@@ -70,6 +70,42 @@ def test_arrows_go_one_way(path):
             assert names[1] in allowed, f"{path.relative_to(SOURCE)} must not import {module}"
 
 
+METHODS = {entry.module for entry in entries("rankers").values()}
+"""The files of rankers that are methods; all others are what methods are made of."""
+
+
+def rooms_below(module):
+    """The family of a module of `rankers` ("" for what all families share), and how far below it lies."""
+    names = module.split(".")[2:]
+    return (names[0], len(names) - 2) if len(names) > 1 else ("", 0)
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "rankers").rglob("*.py")), ids=lambda p: p.stem)
+def test_arrows_inside_rankers_go_from_methods_to_what_they_are_made_of(path):
+    module = ".".join(("pomona", *path.relative_to(SOURCE).with_suffix("").parts))
+    family, depth = rooms_below(module)
+    known = {".".join(("pomona", *p.relative_to(SOURCE).with_suffix("").parts)) for p in files()}
+    for imported in known & set(imports(path)):
+        if not imported.startswith("pomona.rankers."):
+            continue
+        other_family, other_depth = rooms_below(imported)
+        where = f"{module} must not import {imported}"
+        if imported in METHODS:
+            assert module in METHODS, f"{where}: a helper that knows a method"
+            assert family == other_family, f"{where}: a method of another family"
+        assert not (other_family and not family), f"{where}: what all families share knows one of them"
+        assert not (family == other_family and other_depth < depth), f"{where}: from below to above"
+
+
+@pytest.mark.parametrize("family", sorted({rooms_below(method)[0] for method in METHODS}))
+def test_a_family_lists_its_methods(family):
+    others = set()
+    for path in (SOURCE / "rankers" / family).glob("*.py"):
+        if f"pomona.rankers.{family}.{path.stem}" not in METHODS and path.stem != "__init__":
+            others.add(path.stem)
+    assert all(name.endswith("_ranker") for name in others), f"helpers go into a folder below: {others}"
+
+
 @pytest.mark.parametrize("path", files(), ids=lambda p: str(p.relative_to(SOURCE)))
 def test_numba_and_torch_have_one_home(path):
     where = path.relative_to(SOURCE).as_posix()

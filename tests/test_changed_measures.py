@@ -18,8 +18,8 @@ from pomona.measures.position import PositionForm
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.softrank import SoftRankObjective
 from pomona.rankers.evaluator import RankingEvaluator, judged_rankings
-from pomona.rankers.linear.line_search import line_search, weight_at
 from pomona.rankers.linear.smooth_rank import SmoothedMeasure
+from pomona.rankers.linear.solvers.line_search import line_search, weight_at
 
 NAMES = sorted(entries("measures"))
 QUERY_PTR = np.array([0, 6, 10, 15])

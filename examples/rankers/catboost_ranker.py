@@ -48,17 +48,17 @@ class CatBoostRanker(Ranker):
     early_stopping: int = 50
     seed: int = 0
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self.model_ = catboost.CatBoost(
             {
                 "loss_function": "YetiRank",
-                "eval_metric": f"NDCG:top={self._measure.k or 10};type=Exp",
+                "eval_metric": f"NDCG:top={self.parsed_measure.k or 10};type=Exp",
                 "iterations": self.n_trees,
                 "learning_rate": self.learning_rate,
                 "depth": self.max_depth,
                 "l2_leaf_reg": self.l2,
                 "early_stopping_rounds": None if valid is None else self.early_stopping,
-                "thread_count": self._n_threads,
+                "thread_count": self.n_threads,
                 "random_seed": self.seed,
                 "allow_writing_files": False,
                 "logging_level": "Silent",
@@ -67,18 +67,17 @@ class CatBoostRanker(Ranker):
         self.model_.fit(_pool(train, weights), eval_set=None if valid is None else _pool(valid))
         self.best_iteration_ = self.model_.tree_count_
 
-    def _predict(self, X: Features) -> Scores:
-        return self.model_.predict(X, thread_count=self._n_threads)
+    def predict_rows(self, X: Features) -> Scores:
+        return self.model_.predict(X, thread_count=self.n_threads)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model.cbm")
             self.model_.save_model(str(path))  # as JSON it would not come back bit by bit
             content = path.read_bytes()
-        return {"best_iteration": self.best_iteration_}, {"model": np.frombuffer(content, np.uint8)}
+        return {}, {"model": np.frombuffer(content, np.uint8)}
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.best_iteration_ = int(facts["best_iteration"])
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model.cbm")
             path.write_bytes(arrays["model"].tobytes())

@@ -2,8 +2,8 @@
 
     pomona compare mq2008 --rankers "lambdamart, examples/rankers/lightgbm_ranker.py:LightGBMRanker"
 
-A ranker is one class: parameters with defaults, `_fit` and `_predict`, and `_state` and `_set_state`, by
-which its model is kept. Comparison, search, statistics and report come by themselves.
+A ranker is one class: parameters with defaults, `learn` and `predict_rows`, and `get_state` and `set_state`,
+by which its model is kept. Comparison, search, statistics and report come by themselves.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ class LightGBMRanker(Ranker):
     early_stopping: int = 50
     seed: int = 0
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         parameters = {
             "objective": "lambdarank",
             "metric": "ndcg",
-            "eval_at": [self._measure.k or 10],
+            "eval_at": [self.parsed_measure.k or 10],
             "learning_rate": self.learning_rate,
             "num_leaves": self.n_leaves,
             "min_data_in_leaf": self.min_docs,
             "feature_fraction": self.feature_fraction,
-            "num_threads": self._n_threads,
+            "num_threads": self.n_threads,
             "seed": self.seed,
             "verbose": -1,
         }
@@ -77,13 +77,12 @@ class LightGBMRanker(Ranker):
             model_str=booster.model_to_string(num_iteration=self.best_iteration_)
         )
 
-    def _predict(self, X: Features) -> Scores:
-        return self.booster_.predict(X, num_threads=self._n_threads)
+    def predict_rows(self, X: Features) -> Scores:
+        return self.booster_.predict(X, num_threads=self.n_threads)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         text = self.booster_.model_to_string().encode()
-        return {"best_iteration": self.best_iteration_}, {"model": np.frombuffer(text, np.uint8)}
+        return {}, {"model": np.frombuffer(text, np.uint8)}
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.best_iteration_ = int(facts["best_iteration"])
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.booster_ = lightgbm.Booster(model_str=arrays["model"].tobytes().decode())

@@ -47,10 +47,10 @@ class XGBoostRanker(Ranker):
     early_stopping: int = 50
     seed: int = 0
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         parameters = {
             "objective": "rank:ndcg",
-            "eval_metric": f"ndcg@{self._measure.k or 10}",
+            "eval_metric": f"ndcg@{self.parsed_measure.k or 10}",
             "tree_method": "hist",
             "grow_policy": "lossguide",
             "max_depth": 0,
@@ -58,7 +58,7 @@ class XGBoostRanker(Ranker):
             "learning_rate": self.learning_rate,
             "min_child_weight": self.min_hessian,
             "colsample_bytree": self.feature_fraction,
-            "nthread": self._n_threads,
+            "nthread": self.n_threads,
             "seed": self.seed,
         }
         held_out = [] if valid is None else [(self._matrix(valid), "valid")]
@@ -77,16 +77,15 @@ class XGBoostRanker(Ranker):
     def _matrix(self, data: Dataset, weights: Values | None = None) -> xgboost.DMatrix:
         weight = None if weights is None else query_weights(weights, data)
         sizes = np.diff(data.query_ptr)
-        return xgboost.DMatrix(data.X, data.y, group=sizes, weight=weight, nthread=self._n_threads)
+        return xgboost.DMatrix(data.X, data.y, group=sizes, weight=weight, nthread=self.n_threads)
 
-    def _predict(self, X: Features) -> Scores:
-        self.booster_.set_param({"nthread": self._n_threads})
+    def predict_rows(self, X: Features) -> Scores:
+        self.booster_.set_param({"nthread": self.n_threads})
         return self.booster_.inplace_predict(X).astype(np.float64)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         text = bytes(self.booster_.save_raw("json"))
-        return {"best_iteration": self.best_iteration_}, {"model": np.frombuffer(text, np.uint8)}
+        return {}, {"model": np.frombuffer(text, np.uint8)}
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.best_iteration_ = int(facts["best_iteration"])
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.booster_ = xgboost.Booster(model_file=bytearray(arrays["model"].tobytes()))

@@ -9,6 +9,7 @@ and under other threads, and changes no global setting (docs/decisions/0002).
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
@@ -16,9 +17,10 @@ import re
 import shutil
 import tempfile
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
@@ -26,10 +28,12 @@ from typing import Any, TypeVar, cast, overload
 import numba
 import numba.extending
 from llvmlite import ir as ir
+from llvmlite.binding import ffi
 from numba import types as types
 from numba.core import config as numba_config
+from numba.core.compiler_lock import global_compiler_lock
 
-from pomona._cache import cache_directory
+from pomona._cache import cache_directory, is_private
 
 config: Any = numba_config  # its settings are set at run time, so no type checker knows them
 
@@ -47,15 +51,32 @@ def _kernel_directory(file: Path) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(_files_behind(file)):
         digest.update(path.name.encode() + b"\0" + _source(path))
-    home = cache_directory() / "kernels"
-    directory = home / f"{file.stem}-{digest.hexdigest()}"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        os.utime(directory)
-        _forget_old(home)
-    except OSError:  # a read-only home: compile for this process only
-        return tempfile.mkdtemp(prefix="pomona-kernels-")
+    directory = _kernel_home() / f"{file.stem}-{digest.hexdigest()}"
+    directory.mkdir(exist_ok=True)
+    os.utime(directory)
     return str(directory)
+
+
+@cache
+def _kernel_home() -> Path:
+    """The directory of all kernels; where it cannot be used, one that lasts as long as this process.
+
+    Loading a compiled kernel runs what its file says, so a directory that others can write to is not used.
+    """
+    home = cache_directory() / "kernels"
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if is_private(home):
+            _forget_old(home)
+            with tempfile.TemporaryFile(dir=home):  # a full or read-only disk says so here
+                return home
+        reason = "others can write to it"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    warnings.warn(f"{home} cannot be used ({reason}): every process compiles its own kernels", stacklevel=2)
+    temporary = tempfile.mkdtemp(prefix="pomona-kernels-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return Path(temporary)
 
 
 def _files_behind(file: Path) -> set[Path]:
@@ -84,7 +105,6 @@ def is_first_run(kernels: str) -> bool:
     return not any(Path(_kernel_directory(Path(__file__).parent / kernels)).rglob("*.nbi"))
 
 
-@cache
 def _forget_old(home: Path, days: float = 30) -> None:
     """Remove the kernels of sources that were last used long ago."""
     for old in home.iterdir():
@@ -116,7 +136,19 @@ def _compiled(function: F, fastmath: bool) -> F:
         compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
     finally:
         config.CACHE_DIR = previous
+    if kept := getattr(compiled, "_cache", None):  # there is none where compiling is switched off
+        kept.save_overload = _or_not(kept.save_overload)
     return cast(F, compiled)
+
+
+def _or_not(save: Callable[..., None]) -> Callable[..., None]:
+    """A disk that has become full costs the cache, not the kernel."""
+
+    def save_if_possible(*arguments: Any) -> None:
+        with contextlib.suppress(OSError):
+            save(*arguments)
+
+    return save_if_possible
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -126,6 +158,23 @@ def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     made: Callable[..., Any] = numba.extending.intrinsic(function)
     return made
+
+
+def _let_nobody_compile() -> None:
+    global_compiler_lock.acquire()
+    ffi.lib._lock._lock.acquire()
+
+
+def _let_anybody_compile() -> None:
+    ffi.lib._lock._lock.release()
+    global_compiler_lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    # A child that is forked while another thread compiles would wait for ever for a lock that nobody holds.
+    os.register_at_fork(
+        before=_let_nobody_compile, after_in_parent=_let_anybody_compile, after_in_child=_let_anybody_compile
+    )
 
 
 _n_threads: int | None = None
@@ -163,6 +212,14 @@ def _workers(count: int) -> ThreadPoolExecutor:
     return _pool[2]
 
 
+def _submitted(work: Callable[[], Any], count: int, times: int) -> list[Future[Any]]:
+    """Have other threads begin the work too, so many times: none if they are being ended just now."""
+    helpers: list[Future[Any]] = []
+    with contextlib.suppress(RuntimeError):
+        helpers.extend(_workers(count).submit(work) for _ in range(times))
+    return helpers
+
+
 def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest: int = 1) -> list[Any]:
     """Call `run(first, last, *arguments)` on ranges that cover `[0, n_items)`, in threads.
 
@@ -186,8 +243,7 @@ def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest
                 return
             results[index] = run(first, min(first + step, n_items), *arguments)
 
-    pool = _workers(count)
-    helpers = [pool.submit(work) for _ in range(min(count, len(chunks)) - 1)]
+    helpers = _submitted(work, count, min(count, len(chunks)) - 1)
     try:
         work()  # this thread works too: waking another takes longer than many a call
     finally:
@@ -205,7 +261,7 @@ def together(lead: Callable[..., Any], member: Callable[..., Any], dismiss: Call
     Members may begin late, or not at all when other work keeps the pool busy.
     """
     count = n_threads()
-    helpers = [_workers(count).submit(member) for _ in range(count - 1)] if count > 1 else []
+    helpers = _submitted(member, count, count - 1)
     try:
         return lead()
     finally:

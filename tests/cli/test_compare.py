@@ -79,7 +79,7 @@ def test_when_every_run_fails(tmp_path, monkeypatch):
     def wrong(self, *_):
         raise ZeroDivisionError("no")
 
-    monkeypatch.setattr("pomona.rankers.forests.mart.MART._fit", wrong)
+    monkeypatch.setattr("pomona.rankers.forests.mart.MART.learn", wrong)
     with pytest.raises(PomonaError, match="every run failed, the first because: ZeroDivisionError: no"):
         run(TOY, "--rankers", "mart", *OPTIONS, "--out", tmp_path)
 

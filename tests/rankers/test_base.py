@@ -20,6 +20,7 @@ from pomona._jit import threads
 from pomona._registry import entries
 from pomona.errors import InputError
 from pomona.rankers.base import as_dataset, load_model
+from pomona.rankers.training_log import TrainingLog
 
 # Baselines that learn nothing have tests of their own.
 NAMES = sorted(set(entries("rankers")) - {"random", "ideal", "worst"})
@@ -27,6 +28,11 @@ if find_spec("torch") is None:  # the report says so loudly
     NAMES = [name for name in NAMES if ".neural." not in entries("rankers")[name].module]
 # Small and quick versions of each; a ranker that is quick by itself needs none.
 QUICK = {"n_trees": 12, "n_leaves": 7, "min_docs": 3, "n_rounds": 20, "n_restarts": 1, "n_epochs": 20}
+
+
+# Rankers that learn in one step, or leave the steps to others; all the rest records its steps.
+AT_ONCE = {"bestfeature", "linearcombination", "linearregression", "logisticregression"}
+ITERATIVE = [name for name in NAMES if name not in AT_ONCE]
 
 
 def quick(name, **more):
@@ -86,6 +92,61 @@ def test_save_and_load(name, data, fresh, tmp_path):
     assert loaded.get_params() == ranker.get_params()
     assert (loaded.predict(fresh) == ranker.predict(fresh)).all()
     assert loaded.feature_names_ == data.feature_names
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_a_training_is_recorded_and_kept_with_the_model(name, data, fresh, tmp_path):
+    ranker = quick(name, seed=3).fit(data, valid=fresh)
+    n_iterations = len(ranker.evals_["valid"])
+    assert {len(curve) for curve in ranker.evals_.values()} == {n_iterations}
+    assert {"train", "valid"} <= set(ranker.evals_)
+    assert 1 <= ranker.best_iteration_ <= n_iterations
+    assert not ranker.interrupted_
+    if name != "randomforest":  # which keeps all bags
+        assert ranker.best_iteration_ == 1 + int(np.argmax(ranker.evals_["valid"]))
+    assert ranker.score(fresh) == pytest.approx(ranker.evals_["valid"][ranker.best_iteration_ - 1], abs=1e-9)
+    ranker.save(tmp_path / "m.pomona")
+    loaded = load_model(tmp_path / "m.pomona")
+    for attribute in ("evals_", "best_iteration_", "interrupted_", *ranker.learnt_attributes):
+        assert np.array_equal(getattr(loaded, attribute), getattr(ranker, attribute)), attribute
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_ctrl_c_keeps_the_best_so_far(name, data, fresh, tmp_path, monkeypatch):
+    class Interrupted(TrainingLog):
+        def record(self, **values):
+            if self.iteration == interruption:
+                raise KeyboardInterrupt
+            return super().record(**values)
+
+    monkeypatch.setattr("pomona.rankers.base.TrainingLog", Interrupted)
+    interruption = 1
+    with pytest.warns(UserWarning, match=r"interrupted: keeping \w+ 1 of 1") as caught:
+        ranker = quick(name, seed=3).fit(data, valid=fresh)
+    assert caught[0].filename == __file__
+    assert ranker.interrupted_
+    assert ranker.best_iteration_ == len(ranker.evals_["valid"]) == 1
+    ranker.save(tmp_path / "m.pomona")
+    loaded = load_model(tmp_path / "m.pomona")
+    assert loaded.interrupted_
+    assert (loaded.predict(fresh) == ranker.predict(fresh)).all()
+    interruption = 0
+    with pytest.raises(KeyboardInterrupt):
+        quick(name, seed=3).fit(data, valid=fresh)
+
+
+@pytest.mark.parametrize("name", [name for name in ITERATIVE if "early_stopping" in quick(name).get_params()])
+def test_stops_early(name, data, fresh, monkeypatch):
+    class Falling(TrainingLog):
+        def record(self, **values):
+            return super().record(**{**values, "valid": -self.iteration})
+
+    monkeypatch.setattr("pomona.rankers.base.TrainingLog", Falling)
+    ranker = quick(name, seed=3, early_stopping=2).fit(data, valid=fresh)
+    if name == "randomforest":  # which has nothing to stop for
+        assert (len(ranker.evals_["valid"]), ranker.best_iteration_) == (12, 12)
+    else:
+        assert (len(ranker.evals_["valid"]), ranker.best_iteration_) == (3, 1)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -243,4 +304,4 @@ def test_a_model_of_the_users_own_class(data, tmp_path):
     with pytest.raises(LookupError, match="unknown ranker 'mine'"):
         load_model(tmp_path / "m.pomona")
     with threads(3):
-        assert ranker._n_threads == 3
+        assert ranker.n_threads == 3

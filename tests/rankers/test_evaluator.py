@@ -14,7 +14,6 @@ from pomona.rankers.evaluator import (
     RankingEvaluator,
     best_and_worst,
     judged_rankings,
-    mean_of,
     queries_that_count,
     with_fair_ties,
 )
@@ -87,7 +86,9 @@ def data():
 
 def test_the_mean_is_what_evaluate_says(data):
     scores = np.random.default_rng(0).random(data.n_docs)
-    assert mean_of(data, scores, measure("err@3")) == pm.evaluate(data, scores, "err@3")["err@3"]
+    assert (
+        RankingEvaluator(data, measure("err@3")).mean(scores) == pm.evaluate(data, scores, "err@3")["err@3"]
+    )
 
 
 def test_many_rankings_are_judged_as_one_by_one(data):

@@ -92,8 +92,8 @@ def test_foreign_files_are_refused(tmp_path, content):
 
 def test_newer_models_are_refused(tmp_path, small):
     path = tmp_path / "new.pomona"
-    write_arrays(path, "model", {"version": 2, "ranker": "mart", "parameters": {}}, {})
-    with pytest.raises(PomonaError, match=r"version 2 of the model, this Pomona reads 1: .*upgrade Pomona"):
+    write_arrays(path, "model", {"version": 3, "ranker": "mart", "parameters": {}}, {})
+    with pytest.raises(PomonaError, match=r"version 3 of the model, this Pomona reads 2: .*upgrade Pomona"):
         read_model(path)
     whole = small.read_bytes()
     path.write_bytes(whole[:7] + b"\x02" + whole[8:])
@@ -101,7 +101,7 @@ def test_newer_models_are_refused(tmp_path, small):
         read_model(path)
 
 
-@pytest.mark.parametrize("header", [{}, {"version": 1}, {"version": 1, "ranker": 3, "parameters": {}}])
+@pytest.mark.parametrize("header", [{}, {"version": 2}, {"version": 2, "ranker": 3, "parameters": {}}])
 def test_files_that_are_no_model_are_refused(tmp_path, header):
     path = tmp_path / "other.pomona"
     write_arrays(path, "model", header, {})
@@ -114,7 +114,7 @@ def test_files_that_are_no_model_are_refused(tmp_path, header):
 
 def test_a_crafted_file_with_right_checksums_is_refused(tmp_path):
     entry = {"name": "a", "dtype": "|O", "shape": [1], "offset": 0, "checksum": 0}
-    header = {"version": 1, "ranker": "mart", "parameters": {}}
+    header = {"version": 2, "ranker": "mart", "parameters": {}}
     text = json.dumps(
         {"kind": "model", "header": header, "arrays": [entry], "size": 8, "modified_ns": 0}
     ).encode()

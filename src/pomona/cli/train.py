@@ -56,7 +56,7 @@ def train(
     fitted.save(out)
     facts: dict[str, Any] = {"ranker": fitted.name, "model": str(out), "seconds": round(seconds, 3)}
     if hasattr(fitted, "best_iteration_"):
-        facts["trees"] = fitted.best_iteration_
+        facts["trees" if hasattr(fitted, "n_trees") else "iterations"] = fitted.best_iteration_
     if held_out is not None:
         facts["valid"] = {str(fitted.measure): fitted.score(held_out)}
     if as_json:
@@ -65,8 +65,8 @@ def train(
     for warning in caught:
         typer.echo(f"note: {warning.message}", err=True)
     judged = "".join(f", validation {name} {value:.4f}" for name, value in facts.get("valid", {}).items())
-    trees = f"{facts['trees']} trees, " if "trees" in facts else ""
-    typer.echo(f"{fitted.name}: {trees}{seconds:.1f} s{judged}; model in {out}")
+    kept = "".join(f"{facts[unit]} {unit}, " for unit in ("trees", "iterations") if unit in facts)
+    typer.echo(f"{fitted.name}: {kept}{seconds:.1f} s{judged}; model in {out}")
 
 
 def parsed_settings(defaults: dict[str, Any], settings: list[str]) -> dict[str, Any]:

@@ -168,6 +168,7 @@ def _curves(runs: Sequence[tuple[Run, dict[str, Any]]]) -> pl.DataFrame:
         for run, row in runs
         if row["state"] == "done"
         for part, curve in row["record"].get("curves", {}).items()
+        if part in ("train", "valid")  # a loss, or the penalties that were tried, are no measure
     ]
     kinds = {name: getattr(pl, kind) for name, kind in _KEYS.items()}
     schema = {**kinds, "part": pl.String, "measure": pl.String, "iteration": pl.Int64, "value": pl.Float64}

@@ -51,7 +51,6 @@ N_REHEARSED, N_STEPS = 12, 3
 
 _STEPS = ("n_trees", "n_rounds", "n_epochs", "n_iterations", "max_iterations")
 
-_BEST = ("best_iteration_", "best_round_", "best_epoch_")
 """What rankers call the step that was kept."""
 
 _PACKAGES = (
@@ -307,8 +306,7 @@ def _fitted(run: Run, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
     else:
         ranker = made(run)
         record |= timed_fit(ranker, fold.train, fold.valid)
-    best = [getattr(ranker, name) for name in _BEST if hasattr(ranker, name)]
-    record["best_iteration"] = int(best[0]) if best else None
+    record["best_iteration"] = getattr(ranker, "best_iteration_", None)
     curves = getattr(ranker, "evals_", {})
     record["curves"] = {part: [float(value) for value in values] for part, values in curves.items()}
     record["parameters"] = {name: _plain(value) for name, value in ranker.get_params(deep=False).items()}

@@ -7,8 +7,9 @@ arrays and frames. The query ids are *requested* as scikit-learn metadata: with 
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -26,18 +27,32 @@ from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.model_file import read_model, write_model
+from pomona.rankers.training_log import TrainingLog
 
 Validation = Dataset | tuple[Any, Any, Any]
 SearchRange = tuple[float, float, str] | list[Any]
 SCALES = ("linear", "log", "int", "log int")
 """How a range is searched."""
+_TRAINING = ("evals_", "best_iteration_", "interrupted_")
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]
     """Learns from labelled documents to give scores that rank.
 
-    A subclass declares its parameters in `__init__`, says what it is (`name`, `family`, `paper`), learns in
-    `_fit`, scores in `_predict`, and turns its learnt state into arrays and back.
+    A subclass declares its parameters as dataclass fields, says what it is (`name`, `family`, `paper`), and
+    writes the hooks `learn` and `predict_rows` (or `predict_queries` and `scores_whole_queries`, where the
+    score of a document depends on the others of its query). What `learn` leaves and a model file keeps is
+    named in `learnt_attributes`; where that is no array, number, text or list, `get_state` and `set_state`
+    turn it into some and back. A ranker that learns step by step records its steps in `start_training(…)`.
+
+    Attributes
+    ----------
+    evals_ : of a ranker that learns step by step: the recorded values of each part after every iteration.
+        With validation data these are the measure of the training queries, `train`, and of the validation
+        queries, `valid`; some rankers record more, such as their `loss`.
+    best_iteration_ : the iteration that was kept: the best on the validation data, without any the last
+        (unless the ranker says otherwise).
+    interrupted_ : whether Ctrl-C ended the training.
     """
 
     name: ClassVar[str]
@@ -49,8 +64,16 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     search_space: ClassVar[Mapping[str, SearchRange]] = {}
     """Parameters worth searching: (least, most, `linear`, `log`, `int` or `log int`), or a list."""
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = ()
+    """What `learn` leaves and a model file keeps, by name."""
+
     measure: str | Measure
     """What `score` reports, and what the ranker is selected by."""
+
+    evals_: dict[str, list[float]]
+    best_iteration_: int
+    interrupted_: bool
+    _log: TrainingLog | None
 
     # The names that scikit-learn's metadata routing reads: these methods want the query ids.
     __metadata_request__fit: ClassVar = {"qid": True}
@@ -63,29 +86,47 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         return cls.search_space
 
     @abstractmethod
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """Learn, leaving attributes that end in `_`; `weights` has one a document."""
 
     @abstractmethod
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         """One score a row."""
 
-    def _predict_queries(self, data: Dataset) -> Scores:
+    def predict_queries(self, data: Dataset) -> Scores:
         """One score a document; for rankers that look at the whole query."""
-        return self._predict(data.X)
+        return self.predict_rows(data.X)
 
     @property
-    def _needs_queries(self) -> bool:
+    def scores_whole_queries(self) -> bool:
         """Whether a document's score depends on the other documents of its query."""
         return False
 
-    @abstractmethod
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What was learnt, as (numbers and texts, arrays)."""
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What was learnt, as (what JSON holds, arrays)."""
+        values = {name: getattr(self, name) for name in self.learnt_attributes}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return {name: _plain(name, values[name]) for name in values.keys() - arrays.keys()}, arrays
 
-    @abstractmethod
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """The inverse of `_state`."""
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """The inverse of `get_state`; a ValueError tells what does not fit."""
+        for name in self.learnt_attributes:
+            setattr(self, name, arrays[name] if name in arrays else facts[name])
+
+    def start_training(
+        self, total: int, *, unit: str = "iteration", done: int = 0, deciding: Sequence[str] = ("valid",)
+    ) -> TrainingLog:
+        """The log of a training of at most `total` iterations (see `TrainingLog`), which `fit` keeps."""
+        self._log = log = TrainingLog(
+            type(self).__name__,
+            total,
+            unit=unit,
+            done=done,
+            deciding=deciding,
+            early_stopping=getattr(self, "early_stopping", None),
+            verbose=getattr(self, "verbose", False),
+        )
+        return log
 
     def fit(
         self,
@@ -111,7 +152,14 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             )
         self.n_features_in_ = train.n_features
         self.feature_names_ = train.feature_names
-        self._fit(train, held_out, weights)
+        self._log = None
+        self.learn(train, held_out, weights)
+        log: TrainingLog | None = self.__dict__.pop("_log")
+        if log is not None:
+            self.evals_, self.best_iteration_ = log.evals, log.best_iteration
+            self.interrupted_ = log.interrupted
+            if log.interrupted:
+                warnings.warn(f"interrupted: keeping {log.kept}", stacklevel=2)
         return self
 
     def predict(self, X: Any, qid: Any = None) -> Scores:
@@ -119,10 +167,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
         Rows that come without a dataset need `qid` only where the scores of a query depend on each other.
         """
-        self._check_fitted()
+        self.check_fitted()
         if isinstance(X, Dataset):
             data = X
-        elif qid is None and self._needs_queries:
+        elif qid is None and self.scores_whole_queries:
             raise InputError(
                 f"{type(self).__name__} scores whole queries, their ids qid are missing: "
                 "give a Dataset, or X and qid=…"
@@ -133,41 +181,44 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"{type(self).__name__} was fitted on {self.n_features_in_} features, found {data.n_features}"
             )
-        scores = self._predict_queries(data)
+        scores = self.predict_queries(data)
         return scores if isinstance(X, Dataset) else data.to_input_order(scores)
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""
         data = as_dataset(X, y, qid)
-        judgement = evaluate(data, self.predict(data), self._measure).judgements[0]
+        judgement = evaluate(data, self.predict(data), self.parsed_measure).judgements[0]
         if sample_weight is None:
             return judgement.mean
         return float(np.average(judgement.values, weights=query_weights(_weights(sample_weight, data), data)))
 
     @property
-    def _measure(self) -> Measure:
+    def parsed_measure(self) -> Measure:
+        """The parameter `measure`, as the measure itself where it was given as text."""
         return parse_measure(self.measure)
 
     @property
-    def _n_threads(self) -> int:
+    def n_threads(self) -> int:
         """How many threads may work at once: `POMONA_THREADS`, or all cores; in a comparison, a share."""
         return n_threads()
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Refuse to go on before `fit`."""
         if not hasattr(self, "n_features_in_"):
             raise NotFittedError(f"{type(self).__name__} is not fitted: call fit first")
 
     def save(self, path: str | Path) -> None:
         """Write the fitted ranker to a file that loads without running code."""
-        self._check_fitted()
-        write_model(Path(path), self.name, *self._written())
+        self.check_fitted()
+        write_model(Path(path), self.name, *self.written())
 
-    def _written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Parameters and what was learnt, as (what JSON holds, arrays)."""
-        facts, arrays = self._state()
+    def written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Parameters, what was learnt and how, as (what JSON holds, arrays)."""
+        facts, arrays = self.get_state()
         parameters = {name: _plain(name, value) for name, value in self.get_params(deep=False).items()}
         learnt = {"n_features": self.n_features_in_, "feature_names": list(self.feature_names_), **facts}
-        return {"parameters": parameters, "learnt": learnt}, arrays
+        training = {name: _plain(name, getattr(self, name)) for name in _TRAINING if hasattr(self, name)}
+        return {"parameters": parameters, "learnt": learnt, "training": training}, arrays
 
 
 def load_model(path: str | Path, ranker: type[Ranker] | None = None) -> Ranker:
@@ -201,7 +252,9 @@ def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str
     learnt = written["learnt"]
     ranker.n_features_in_ = int(learnt["n_features"])
     ranker.feature_names_ = tuple(learnt["feature_names"])
-    ranker._set_state(learnt, arrays)
+    ranker.set_state(learnt, arrays)
+    for name in written["training"].keys() & set(_TRAINING):
+        setattr(ranker, name, written["training"][name])
     return ranker
 
 
@@ -217,8 +270,10 @@ def as_dataset(X: Any, y: Any = None, qid: Any = None) -> Dataset:
     return Dataset(X, y, qid)
 
 
-def query_weights(weights: Values, data: Dataset) -> Values:
-    """The mean weight of each query's documents."""
+def query_weights(weights: Values | None, data: Dataset) -> Values:
+    """The mean weight of each query's documents; 1 where they have none."""
+    if weights is None:
+        return np.ones(data.n_queries)
     sums: Values = np.add.reduceat(weights, data.query_ptr[:-1])
     return sums / np.diff(data.query_ptr)
 

@@ -93,11 +93,6 @@ def _is_sum_over_head(form: ClosedForm) -> bool:
     return form.kind == POSITION and form.ceiling == np.inf and len(form.numerator) <= _DEEPEST_HEAD
 
 
-def mean_of(data: Dataset, scores: Scores, measure: Measure) -> float:
-    """The mean of a measure over all queries."""
-    return judge(ScoredQueries(data.y, scores, data.query_ptr, data.doc_ids), [measure])[0].mean
-
-
 def judged_rankings(data: Dataset, scores: Scores, measure: Measure) -> Values:
     """(n_rankings, n_queries) values of (n_rankings, n_docs) scores, as so many more queries."""
     n = len(scores)

@@ -16,7 +16,7 @@ from pomona._arrays import read_arrays, write_arrays
 from pomona.errors import InputError
 
 _KIND = "model"
-_VERSION = 1
+_VERSION = 2
 _REMEDY = "copy or save the model again, or upgrade Pomona if a newer one wrote it"
 
 

@@ -6,8 +6,8 @@ import pytest
 import pomona as pm
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.rankers.baselines import best_feature
-from pomona.rankers.baselines.best_feature import BestFeature, feature_values
+from pomona.rankers import feature_values
+from pomona.rankers.baselines.best_feature import BestFeature
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_a_feature_that_is_the_label_is_found(train):
 @pytest.mark.parametrize("measure", ["ndcg@3", "err@20", "ap", "letor4:ndcg@10", "trec_eval:ndcg@5", "p@3"])
 def test_every_feature_is_judged_both_ways_with_ties_averaged(train, measure, monkeypatch):
     coarse = train.replace(X=np.round(train.X / np.abs(train.X).max(axis=0) * 4))
-    monkeypatch.setattr(best_feature, "_BATCH", 3 * train.n_docs)  # three features at a time
+    monkeypatch.setattr(feature_values, "_BATCH", 3 * train.n_docs)  # three features at a time
     fitted = BestFeature(measure=measure).fit(coarse)
     judged = dataclasses.replace(pm.measure(measure), ties="expected")
     means = [
@@ -44,22 +44,6 @@ def test_input_order_does_not_make_a_feature_good():
     useful = np.tile([1.0, 2.0, 0.0, 0.0], 5)
     fitted = BestFeature().fit(np.column_stack([np.zeros(20), useful]), y, qid=np.repeat(np.arange(5), 4))
     assert fitted.feature_ == 1
-
-
-def test_a_tie_rule_that_is_named_is_kept():
-    data = pm.Dataset([[0.0], [0.0]], [1, 0], [1, 1], doc_ids=["a", "b"])
-    for ties, value in (("stable", 1), ("worst", 1 / 2), ("expected", 3 / 4), ("docid", 1 / 2)):
-        assert feature_values(data, pm.measure(f"rr(ties={ties})")).tolist() == [[value, value]]
-
-
-def test_a_measure_of_one_s_own_is_judged_by_the_worst_order_of_ties():
-    class First(pm.Measure):
-        def of_query(self, labels):
-            return float(labels[0])
-
-    data = pm.Dataset(np.zeros((60, 1)), np.arange(60), np.zeros(60))
-    assert feature_values(data, First()).tolist() == [[0, 0]]
-    assert feature_values(data.replace(X=data.y[:, None]), First()).tolist() == [[59, 0]]
 
 
 def test_reversed_features_can_be_ruled_out(train):

@@ -57,7 +57,7 @@ def test_agrees_with_the_plain_twin(seed, signs, rising):
     options = {"measure": "ap", "normalize": None, "allow_reversed": len(signs) == 2, "rising": rising}
     for n_rounds in range(1, len(expected) + 1):
         fitted = AdaRank(n_rounds=n_rounds, **options).fit(data)
-        assert fitted.coef_ == pytest.approx(expected[fitted.best_round_ - 1], rel=1e-9)
+        assert fitted.coef_ == pytest.approx(expected[fitted.best_iteration_ - 1], rel=1e-9)
         assert len(fitted.evals_["train"]) == n_rounds
 
 
@@ -70,9 +70,9 @@ def test_the_training_measure_rises(train):
 def test_keeps_the_best_round(train):
     valid = pm.simulate(30, docs_per_query=12, n_features=8, seed=2)
     fitted = AdaRank(early_stopping=5).fit(train, valid=valid)
-    assert fitted.best_round_ == 1 + int(np.argmax(fitted.evals_["valid"]))
+    assert fitted.best_iteration_ == 1 + int(np.argmax(fitted.evals_["valid"]))
     assert fitted.score(valid) == max(fitted.evals_["valid"])
-    assert len(fitted.evals_["valid"]) <= fitted.best_round_ + 5
+    assert len(fitted.evals_["valid"]) <= fitted.best_iteration_ + 5
     alone = AdaRank().fit(train)
     assert alone.score(train) == pytest.approx(max(alone.evals_["train"]))
 
@@ -126,7 +126,7 @@ def test_what_was_learnt_is_kept(train, tmp_path):
     fitted = AdaRank(n_rounds=5).fit(train, valid=train)
     fitted.save(tmp_path / "m.pomona")
     loaded = load_model(tmp_path / "m.pomona")
-    assert (loaded.evals_, loaded.best_round_) == (fitted.evals_, fitted.best_round_)
+    assert (loaded.evals_, loaded.best_iteration_) == (fitted.evals_, fitted.best_iteration_)
     assert not loaded.interrupted_
 
 

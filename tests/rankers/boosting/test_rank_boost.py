@@ -25,8 +25,8 @@ def test_by_hand():
     assert fitted.model_.threshold.tolist() == [2.0]
     assert fitted.model_.weight == pytest.approx([0.5 * math.log((1 + r) / (1 - r))])
     assert fitted.model_.weight == pytest.approx([0.804719], abs=5e-7)
-    assert fitted.losses_ == pytest.approx([1 / 3 + 2 / 3 * math.exp(-0.5 * math.log(5))])
-    assert fitted.losses_ == pytest.approx([0.631476], abs=5e-7)
+    assert fitted.evals_["loss"] == pytest.approx([1 / 3 + 2 / 3 * math.exp(-0.5 * math.log(5))])
+    assert fitted.evals_["loss"] == pytest.approx([0.631476], abs=5e-7)
     (twin,), _, shares = reference.rank_boost([[3.0], [1.0], [2.0]], [2, 1, 0], [1, 1, 1], 1)
     assert twin == pytest.approx((0, 2.0, r, 0.804719, 0.631476), abs=5e-7)
     assert shares == pytest.approx([0.236068, 0.236068, 0.527864], abs=5e-7)
@@ -68,7 +68,7 @@ def test_agrees_with_all_pairs(seed):
         scores += weight * passed
         losses.append(sum(math.exp(scores[j] - scores[i]) for i, j in pairs) / len(pairs))
         assert losses[-1] / losses[-2] <= math.sqrt(1 - best**2) + 1e-9
-    assert fitted.losses_ == pytest.approx(losses[1:], rel=1e-9)
+    assert fitted.evals_["loss"] == pytest.approx(losses[1:], rel=1e-9)
     assert fitted.predict(data) == pytest.approx(scores, abs=1e-9)
 
 
@@ -79,11 +79,11 @@ def test_agrees_with_the_plain_twin(train):
     assert fitted.model_.feature.tolist() == [feature for feature, *_ in expected]
     assert fitted.model_.weight == pytest.approx([alpha for *_, alpha, _ in expected])
     assert fitted.predict(data) == pytest.approx(scores)
-    assert fitted.losses_ == pytest.approx(np.cumprod([z for *_, z in expected]))
+    assert fitted.evals_["loss"] == pytest.approx(np.cumprod([z for *_, z in expected]))
 
 
 def test_the_loss_falls_every_round(train):
-    losses = [1.0, *RankBoost(n_rounds=60).fit(train).losses_]
+    losses = [1.0, *RankBoost(n_rounds=60).fit(train).evals_["loss"]]
     assert (np.diff(losses) < 0).all()
 
 
@@ -119,7 +119,7 @@ def test_few_thresholds_are_some_of_all(train):
         used = np.unique(fitted.model_.threshold[fitted.model_.feature == feature])
         assert len(used) <= 3
         assert np.isin(used, train.X[:, feature]).all()
-    assert RankBoost(n_rounds=20).fit(train).losses_[0] <= fitted.losses_[0]
+    assert RankBoost(n_rounds=20).fit(train).evals_["loss"][0] <= fitted.evals_["loss"][0]
 
 
 def test_balanced_queries_count_alike():
@@ -136,10 +136,10 @@ def test_validation_chooses_the_round(train, tmp_path):
     valid = pm.simulate(30, docs_per_query=12, n_features=8, seed=2)
     fitted = RankBoost(n_rounds=100, early_stopping=10).fit(train, valid=valid)
     assert fitted.score(valid) == pytest.approx(max(fitted.evals_["valid"]))
-    assert fitted.model_.n_stumps == fitted.best_round_ == 1 + int(np.argmax(fitted.evals_["valid"]))
+    assert fitted.model_.n_stumps == fitted.best_iteration_ == 1 + int(np.argmax(fitted.evals_["valid"]))
     fitted.save(tmp_path / "m.pomona")
     loaded = load_model(tmp_path / "m.pomona")
-    assert (loaded.evals_, loaded.losses_) == (fitted.evals_, fitted.losses_)
+    assert (loaded.evals_, loaded.best_iteration_) == (fitted.evals_, fitted.best_iteration_)
 
 
 def test_constant_features_leave_a_model_that_says_so(train):

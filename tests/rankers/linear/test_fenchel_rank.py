@@ -6,7 +6,7 @@ import pomona as pm
 from pomona.data.normalize import normalize
 from pomona.errors import InputError
 from pomona.rankers.linear.fenchel_rank import FenchelRank, descend
-from pomona.rankers.linear.pair_hinge import SquaredPairHinge
+from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
 from reference import pair_hinge as slow
 
 

@@ -10,7 +10,7 @@ import pomona as pm
 from pomona.data.normalize import normalize
 from pomona.errors import InputError, PomonaError
 from pomona.rankers.linear.fsm_rank import FSMRank, Problem, dominance, minimize, signed, similarity
-from pomona.rankers.linear.pair_hinge import SquaredPairHinge
+from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
 from reference import pair_hinge as slow
 
 

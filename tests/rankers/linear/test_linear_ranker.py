@@ -1,16 +1,17 @@
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.linear.linear_ranker import LinearRanker
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Fixed(LinearRanker):
-    def _learn(self, train, valid, weights):
+    def learn_weights(self, train, valid, weights):
         self.coef_ = np.array([1.0, -2.0])
 
 
@@ -46,14 +47,72 @@ def test_infinite_values_and_weights_are_refused():
         Fixed(normalize=None).fit(data(((np.inf, 1), (1, 2), (2, 2))))
 
     class Diverged(Fixed):
-        def _learn(self, train, valid, weights):
+        def learn_weights(self, train, valid, weights):
             self.coef_ = np.array([np.nan, 1.0])
 
     with pytest.raises(InputError, match="did not converge"):
         Diverged().fit(data())
 
 
-def test_weighted_sums():
-    random = np.random.default_rng(0)
-    X, coef = random.normal(size=(9000, 7)).astype(np.float32), random.normal(size=7)
-    assert weighted_sums(X, coef) == pytest.approx(X.astype(np.float64) @ coef, rel=1e-12, abs=1e-12)
+# Ranked by the first feature the relevant document comes first, by the second last.
+EASY = pm.Dataset([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]], [1, 0, 0], [7, 7, 7])
+GOOD, BAD = [1.0, 0.0], [0.0, 1.0]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Trying(LinearRanker):
+    """Tries the weights of each path, one after the other."""
+
+    name: ClassVar[str] = "trying"
+    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "step_")
+
+    measure: str = "ap"
+    paths: tuple = ()
+    interrupted_after: int | None = None
+
+    def learn_weights(self, train, valid, weights):
+        log, judge = self.start_training(3), self.curve_judge(valid, train)
+        coef = np.zeros(2)
+        with log.watch():
+            for path in self.paths:
+                log.start_path()
+                for step, tried in enumerate(path):
+                    if step == self.interrupted_after:
+                        raise KeyboardInterrupt
+                    coef[:] = tried
+                    self.keep_if_best(log, coef, judge(coef), step=step)
+
+
+def test_the_first_of_the_best_weights_is_kept():
+    ranker = Trying(paths=((BAD, GOOD, (2.0, 0.0), BAD),)).fit(EASY, valid=EASY)
+    assert (ranker.coef_.tolist(), ranker.step_, ranker.best_iteration_) == (GOOD, 1, 2)
+    assert ranker.evals_ == {part: [1 / 3, 1.0, 1.0, 1 / 3] for part in ("train", "valid")}
+
+
+def test_without_validation_queries_the_last_weights_are_kept():
+    ranker = Trying(paths=((GOOD, BAD),)).fit(EASY)
+    assert (ranker.coef_.tolist(), ranker.best_iteration_, ranker.evals_) == (BAD, 2, {})
+
+
+def test_the_curves_are_those_of_the_best_path():
+    ranker = Trying(paths=((BAD, BAD), (GOOD, BAD))).fit(EASY, valid=EASY)
+    assert (ranker.best_iteration_, ranker.evals_["valid"]) == (1, [1.0, 1 / 3])
+
+
+def test_ctrl_c_keeps_the_best_weights(tmp_path):
+    with pytest.warns(UserWarning, match="interrupted: keeping iteration 1 of 2") as caught:
+        ranker = Trying(paths=((GOOD, BAD, GOOD),), interrupted_after=2).fit(EASY, valid=EASY)
+    assert caught[0].filename == __file__
+    assert (ranker.coef_.tolist(), ranker.interrupted_) == (GOOD, True)
+    ranker.save(tmp_path / "m.pomona")
+    loaded = pm.load_model(tmp_path / "m.pomona", Trying)
+    assert (loaded.coef_.tolist(), loaded.step_) == (GOOD, 0)
+    assert (loaded.evals_, loaded.best_iteration_, loaded.interrupted_) == (ranker.evals_, 1, True)
+    with pytest.raises(KeyboardInterrupt):
+        Trying(paths=((GOOD,),), interrupted_after=0).fit(EASY, valid=EASY)
+
+
+def test_weights_that_are_all_0_are_said_so():
+    with pytest.warns(UserWarning, match="all documents score alike") as caught:
+        Trying(paths=(((0.0, 0.0),),)).fit(EASY)
+    assert caught[0].filename == __file__

@@ -77,6 +77,7 @@ def test_same_bits_for_any_number_of_threads(noisy):
     assert (fits[0] == fits[2]).all()
 
 
+@pytest.mark.filterwarnings("ignore:no feature was given a weight")
 def test_labels_that_are_all_alike_give_equal_scores(noisy):
     assert np.ptp(LinearRegression().fit(noisy.replace(y=np.ones_like(noisy.y))).predict(noisy)) == 0
 

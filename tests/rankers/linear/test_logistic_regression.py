@@ -69,7 +69,7 @@ def test_is_scikit_learn_s(train):
             fitted = LogisticRegression(kind=kind, normalize=normalize, l2=2.0)
             fitted.fit(train, sample_weight=weights)
             theirs = linear_model.LogisticRegression(C=1 / 2.0, solver="newton-cholesky", tol=1e-10)
-            X = fitted._prepared(train).X
+            X = fitted.prepared(train).X
             theirs.fit(X.astype(float), target, sample_weight=weights)
             np.testing.assert_allclose(fitted.output_coef_, theirs.coef_, rtol=1e-4, atol=1e-6)
 
@@ -105,7 +105,8 @@ def test_coefficients_tell_how_the_score_grows(train):
         fitted.output_intercept_ = np.zeros_like(fitted.output_intercept_)
         step = 1e-3
         rises = (
-            fitted._predict(np.eye(6, dtype=np.float32) * step) - fitted._predict(np.zeros((1, 6), "f"))
+            fitted.predict_rows(np.eye(6, dtype=np.float32) * step)
+            - fitted.predict_rows(np.zeros((1, 6), "f"))
         ) / step
         np.testing.assert_allclose(fitted.coef_, rises, rtol=0.02, atol=1e-5)
 

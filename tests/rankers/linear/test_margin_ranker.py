@@ -32,7 +32,7 @@ class Watching(MarginRanker):
     interrupt_at: int = 0
     fails_from: float = np.inf
 
-    def _problem(self, train, weights):
+    def make_problem(self, train, weights):
         self.problem = Watched(self.interrupt_at, self.fails_from)
         return self.problem
 
@@ -83,7 +83,7 @@ def test_other_parameters_are_checked(data):
 
 
 def test_ctrl_c_keeps_the_best_so_far(data):
-    with pytest.warns(UserWarning, match="interrupted: keeping the best weights so far"):
+    with pytest.warns(UserWarning, match="interrupted: keeping value 1 of 3"):
         ranker = Watching(interrupt_at=4).fit(data, valid=data)
     assert ranker.interrupted_
     assert ranker.C_ == 0.1  # the smallest of equals
@@ -102,13 +102,14 @@ def test_ctrl_c_within_the_first_c_keeps_its_weights(data):
             raise KeyboardInterrupt
 
     class Interrupted(Watching):
-        def _problem(self, train, weights):
+        def make_problem(self, train, weights):
             return Halfway(0, np.inf)
 
     with pytest.warns(UserWarning, match="interrupted"):
         ranker = Interrupted(C=1000.0).fit(data)
     assert ranker.coef_.tolist() == [1, 0]
     assert ranker.C_ == 1000
+    assert ranker.evals_ == {"C": [1000]}
 
 
 def test_no_larger_c_is_tried_after_one_that_fails(data):

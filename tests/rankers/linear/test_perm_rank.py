@@ -7,8 +7,8 @@ import pomona as pm
 from pomona._registry import entries
 from pomona.errors import InputError
 from pomona.measures.parse import measure
-from pomona.rankers.linear.linear_ranker import weighted_sums
 from pomona.rankers.linear.perm_rank import PermuRank, WorkingSets
+from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from reference import margins
 
 
@@ -73,7 +73,7 @@ def test_a_tangent_touches_the_mean_of_the_worst(train):
 
 def test_sets_grow_until_no_own_ranking_is_missing(train):
     C = 3000.0
-    problem = PermuRank(tolerance=1e-5)._problem(train, None)
+    problem = PermuRank(tolerance=1e-5).make_problem(train, None)
     sets, svm = problem._sets, problem._svm
     optima, sizes = [], [len(sets.query)]
     for _ in range(200):
@@ -113,6 +113,7 @@ def test_seeds_differ(train):
     assert (first != second).any()
 
 
+@pytest.mark.filterwarnings("ignore:no feature was given a weight")
 def test_features_that_tell_nothing():
     data = pm.Dataset(np.full((4, 2), 3.0), [0, 1, 2, 0], [1, 1, 1, 1])
     for normalize in ("minmax", None):

@@ -72,7 +72,7 @@ def train():
 
 
 def test_a_radius_is_a_scale_of_the_features(train):
-    X = PRank()._prepared(train).X
+    X = PRank().prepared(train).X
     length = np.sqrt((X.astype(float) ** 2).sum(axis=1).mean())
     scaled = train.replace(X=X * np.float32(0.25))
     by_radius = PRank(normalize=None, radius=length * 0.25).fit(train.replace(X=X))
@@ -93,9 +93,9 @@ def test_a_validation_set_chooses_the_pass(train):
     valid = pm.simulate(30, docs_per_query=15, n_features=6, seed=2)
     kept = PRank(n_epochs=8).fit(train, valid=valid)
     values = [PRank(n_epochs=n).fit(train).score(valid) for n in range(1, 9)]
-    assert kept.best_epoch_ == 1 + int(np.argmax(values))
+    assert kept.best_iteration_ == 1 + int(np.argmax(values))
     assert kept.score(valid) == max(values)
-    assert PRank(n_epochs=8).fit(train).best_epoch_ == 8
+    assert PRank(n_epochs=8).fit(train).best_iteration_ == 8
 
 
 def test_visits_follow_the_weights():
@@ -109,6 +109,7 @@ def test_visits_follow_the_weights():
     assert (np.abs(counts - weights) < 1).all()
 
 
+@pytest.mark.filterwarnings("ignore:no feature was given a weight")
 def test_features_that_are_all_zero_teach_nothing(train):
     assert PRank().fit(train.replace(X=np.zeros_like(train.X))).coef_.tolist() == [0] * 6
 

@@ -79,10 +79,10 @@ def with_something_to_say(data):
 def test_every_round_takes_the_feature_that_helps_most(train, center):
     useful = with_something_to_say(train)
     fitted = RankCosine(n_rounds=12, center=center).fit(useful)
-    X, y = fitted._prepared(useful).X.astype(float), useful.y.astype(float)
-    lists = _Lists.of(fitted._prepared(useful), y, np.ones(useful.n_queries), center)
+    X, y = fitted.prepared(useful).X.astype(float), useful.y.astype(float)
+    lists = _Lists.of(fitted.prepared(useful), y, np.ones(useful.n_queries), center)
     scores, loss = np.zeros(useful.n_docs), 0.5
-    for expected in fitted.losses_:
+    for expected in fitted.evals_["loss"]:
         steps, losses = lists.steps(scores, loss)
         plain = [
             reference.loss(y, scores + step * column, useful.query_ptr, center)
@@ -99,13 +99,13 @@ def test_every_round_takes_the_feature_that_helps_most(train, center):
 def test_comes_near_the_optimum(train, center):
     useful = with_something_to_say(train)
     fitted = RankCosine(n_rounds=2000, tolerance=1e-10, center=center).fit(useful)
-    X, y = fitted._prepared(useful).X.astype(float), useful.y.astype(float)
+    X, y = fitted.prepared(useful).X.astype(float), useful.y.astype(float)
     theirs = minimize(
         lambda coef: reference.loss(y, X @ coef, useful.query_ptr, center),
         fitted.coef_ / np.abs(fitted.coef_).max(),
     )
-    assert fitted.losses_[-1] == pytest.approx(theirs.fun, abs=1e-4)
-    assert (np.diff(fitted.losses_) < 0).all()
+    assert fitted.evals_["loss"][-1] == pytest.approx(theirs.fun, abs=1e-4)
+    assert (np.diff(fitted.evals_["loss"]) < 0).all()
 
 
 def test_queries_with_nothing_to_say_change_nothing(train):
@@ -121,7 +121,7 @@ def test_a_feature_that_is_the_label_is_all_it_takes(train):
     told = train.replace(X=np.column_stack([train.X, train.y]).astype(np.float32))
     fitted = RankCosine(normalize="standard").fit(told)
     assert fitted.coef_.tolist() == [0, 0, 0, 0, 0, 0, 1]
-    assert fitted.losses_ == pytest.approx([0], abs=1e-7)
+    assert fitted.evals_["loss"] == pytest.approx([0], abs=1e-7)
     reversed_ = RankCosine(normalize="standard").fit(told.replace(X=-told.X))
     assert reversed_.coef_[-1] == -1
 
@@ -130,7 +130,7 @@ def test_a_validation_set_chooses_the_round(train):
     valid = pm.simulate(30, docs_per_query=12, n_features=6, seed=2)
     kept = RankCosine(n_rounds=10, tolerance=0).fit(train, valid=valid)
     values = [RankCosine(n_rounds=n, tolerance=0).fit(train).score(valid) for n in range(1, 11)]
-    assert kept.best_round_ == 1 + int(np.argmax(values))
+    assert kept.best_iteration_ == 1 + int(np.argmax(values))
     assert kept.score(valid) == max(values)
 
 

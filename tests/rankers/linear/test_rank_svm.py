@@ -109,14 +109,14 @@ def test_the_optimum_is_scipys_and_scikit_learns(C):
 def test_the_start_does_not_matter():
     data = random_data(8, n_queries=20)
     ranker = RankSVM(normalize=None, tolerance=1e-7)
-    warm = ranker._problem(data, None)
+    warm = ranker.make_problem(data, None)
     for C in (100.0, 1e-5, 0.3):
         warm.solve(C)
     assert warm.coef == pytest.approx(ranker.set_params(C=0.3).fit(data).coef_, rel=1e-5, abs=1e-7)
 
 
 def test_products_hold_where_they_are_asked_for():
-    problem = RankSVM()._problem(random_data(12), None)
+    problem = RankSVM().make_problem(random_data(12), None)
     here, there, v = np.random.default_rng(0).normal(size=(3, 4))
     problem.value(there)
     expected = problem.product(there, v)
@@ -162,6 +162,7 @@ def test_separable_data(normalize):
         assert ranker.score(data) == 1
 
 
+@pytest.mark.filterwarnings("ignore:no feature was given a weight")
 def test_features_that_tell_nothing():
     data = pm.Dataset(np.full((4, 2), 3.0), [0, 1, 2, 0], [1, 1, 1, 1])
     assert (RankSVM().fit(data, valid=data).coef_ == 0).all()

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.linear.linear_ranker import weighted_sums
+from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.linear.svm_map import APLoss, SVMMap
 from reference import margins
 
@@ -78,7 +78,7 @@ def test_the_optimum_is_that_over_all_rankings(C):
         np.repeat(np.arange(5), [part.n_docs for part in parts]),
     )
     ranker = SVMMap(C=C, normalize=None, tolerance=1e-6)
-    problem = ranker._problem(data, None)
+    problem = ranker.make_problem(data, None)
     problem.solve(C)
     assert problem.converged
     assert problem.gap <= 1e-6
@@ -106,6 +106,7 @@ def test_the_optimum_is_that_over_all_rankings(C):
     assert value(problem.coef) <= value(found.x[:3]) + 1e-6 * C + 1e-6
 
 
+@pytest.mark.filterwarnings("ignore:no feature was given a weight")
 def test_what_is_relevant_can_be_chosen():
     X = np.array([[2.0], [1.0], [0.0]] * 3)
     data = pm.Dataset(X, [1, 2, 0] * 3, np.repeat([1, 2, 3], 3))
@@ -131,6 +132,7 @@ def test_queries_that_teach_nothing_do_not_count():
     assert SVMMap(C=5.0).fit(more).coef_ == pytest.approx(SVMMap(C=5.0).fit(data).coef_, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:no feature was given a weight")
 def test_features_that_tell_nothing():
     data = pm.Dataset(np.full((4, 2), 3.0), [0, 1, 2, 0], [1, 1, 1, 1])
     for normalize in ("minmax", None):

@@ -12,7 +12,7 @@ from pomona.rankers.neural.list_mle import ListMLE
 from pomona.rankers.neural.list_net import ListNet
 from pomona.rankers.neural.rank_net import RankNet
 from pomona.rankers.neural.soft_rank import SoftRank
-from pomona.rankers.neural.training import Trainer
+from pomona.rankers.neural.training.trainer import Trainer
 
 RANKERS = [RankNet, LambdaRank, ListNet, ListMLE, SoftRank]
 
@@ -71,7 +71,7 @@ def test_the_file_keeps_how_it_came_about(parts, tmp_path):
     ranker.save(tmp_path / "m.pomona")
     loaded = load_model(tmp_path / "m.pomona")
     assert loaded.evals_ == ranker.evals_
-    assert (loaded.best_epoch_, loaded.learning_rate_) == (ranker.best_epoch_, ranker.learning_rate_)
+    assert (loaded.best_iteration_, loaded.learning_rate_) == (ranker.best_iteration_, ranker.learning_rate_)
     assert not loaded.model_.scaling.log
 
 

@@ -5,12 +5,10 @@ A bound and no method: it reads the labels of the very documents it scores.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
@@ -36,7 +34,7 @@ class IdealRanker(Ranker):
 
     measure: str | Measure = "ndcg@10"
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """There is nothing to learn."""
 
     def predict(self, X: Any, qid: Any = None) -> Scores:
@@ -47,11 +45,5 @@ class IdealRanker(Ranker):
             )
         return super().predict(X, qid)
 
-    def _predict_queries(self, data: Dataset) -> Scores:
+    def predict_queries(self, data: Dataset) -> Scores:
         return data.y.astype(np.float64)
-
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {}, {}
-
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """There is nothing to restore."""

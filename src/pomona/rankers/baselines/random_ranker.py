@@ -11,9 +11,8 @@ order, which in published collections often follows the labels, decide.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,14 +44,14 @@ class RandomRanker(Ranker):
     measure: str | Measure = "ndcg@10"
     seed: int = 0
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """There is nothing to learn."""
 
     @property
-    def _needs_queries(self) -> bool:
+    def scores_whole_queries(self) -> bool:
         return True
 
-    def _predict_queries(self, data: Dataset) -> Scores:
+    def predict_queries(self, data: Dataset) -> Scores:
         of_query = np.array([_digest(f"{self.seed} {qid}") for qid in data.qids.tolist()], np.uint64)
         hashes = np.repeat(of_query, np.diff(data.query_ptr))
         for column in np.ascontiguousarray(data.X.T) + np.float32(0.0):  # −0 becomes 0, which it equals
@@ -60,12 +59,6 @@ class RandomRanker(Ranker):
             hashes = mix((hashes ^ column.view(np.uint32)) + GOLDEN)
         hashes = mix((hashes ^ _copy_number(hashes, data)) + GOLDEN)
         return (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {}, {}
-
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """There is nothing to restore."""
 
 
 def _digest(text: str) -> int:

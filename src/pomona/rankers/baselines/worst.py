@@ -27,5 +27,5 @@ class WorstRanker(IdealRanker):
     family: ClassVar[str] = "baseline"
     paper: ClassVar[str] = "no method: the lower bound of a comparison"
 
-    def _predict_queries(self, data: Dataset) -> Scores:
-        return -super()._predict_queries(data)
+    def predict_queries(self, data: Dataset) -> Scores:
+        return -super().predict_queries(data)

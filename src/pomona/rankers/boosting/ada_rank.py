@@ -6,7 +6,7 @@ With E(f; q) the measure of query q ranked by f, each round takes the feature h 
     f ← f + α h,   α = ½ ln(Σ_q P(q) (1 + E(h; q)) / Σ_q P(q) (1 − E(h; q))),   P(q) ∝ exp(−E(f; q))
 
 Every feature is judged once on every query before the first round, so a round costs a weighted mean of these
-values and one judging of f. As in `best_feature`, a measure that names no tie rule is judged in training by
+values and one judging of f. As in `feature_values`, a measure that names no tie rule is judged in training by
 its mean over all orders of tied documents: few features tell all documents apart.
 
 What the paper leaves open, and what we do:
@@ -33,29 +33,26 @@ nothing: to be judged by them, rather train towards `ndcg@10` or AP.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.baselines.best_feature import query_values
 from pomona.rankers.evaluator import (
     best_and_worst,
     judged_rankings,
-    mean_of,
     queries_that_count,
     with_fair_ties,
 )
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
-from pomona.rankers.rounds import Rounds
+from pomona.rankers.feature_values import query_values
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.sums.feature_sums import weighted_sums
 
 _LEAST_ERROR = 1e-12
 _ROUNDING = 1e-9
@@ -93,14 +90,14 @@ class AdaRank(LinearRanker):
     early_stopping: int | None = 50
     verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if not self.n_rounds >= 1:
             raise InputError(f"n_rounds must be at least 1, found {self.n_rounds!r}")
-        measure = with_fair_ties(self._measure)
-        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
-        extremes = best_and_worst(train, self._measure)
-        _check_range(extremes, self._measure)
-        counting = queries_that_count(extremes, self._measure, by_query)
+        measure = with_fair_ties(self.parsed_measure)
+        by_query = query_weights(weights, train)
+        extremes = best_and_worst(train, self.parsed_measure)
+        _check_range(extremes, self.parsed_measure)
+        counting = queries_that_count(extremes, self.parsed_measure, by_query)
         values = self._values_of_features(train)[:, counting]
         weight = by_query[counting]
         left_out = np.tile(
@@ -110,8 +107,9 @@ class AdaRank(LinearRanker):
         constant = left_out.copy()
         distribution = query_distribution(np.zeros(len(weight)), weight)
         before, reached = np.full(len(weight), np.nan), -np.inf
-        rounds = Rounds("AdaRank", self.n_rounds, early_stopping=self.early_stopping, verbose=self.verbose)
-        with rounds.watch():
+        log = self.start_training(self.n_rounds, unit="round", deciding=("valid", "train"))
+        judge = self.curve_judge(valid)
+        with log.watch():
             while not left_out.all():
                 means = np.where(left_out, -np.inf, (values * distribution).sum(axis=1))
                 best = int(np.argmax(means))
@@ -127,37 +125,17 @@ class AdaRank(LinearRanker):
                     continue
                 coef, before, reached, left_out = stepped, judged[counting], height, constant.copy()
                 distribution = query_distribution(before, weight)
-                now = {"train": height}
-                if valid is not None:
-                    now["valid"] = mean_of(valid, weighted_sums(valid.X, coef), self._measure)
-                may_rise = rounds.go_on(**now)
-                if rounds.best == rounds.count:
-                    self.coef_ = coef
-                if not may_rise or rounds.count == self.n_rounds:
+                self.keep_if_best(log, coef, {"train": height, **judge(coef)})
+                if log.should_stop or log.iteration == self.n_rounds:
                     break
-        if rounds.count == 0:
-            warnings.warn(
-                "no feature varies and ranks with a mean measure above 0, so all documents score alike",
-                stacklevel=4,
-            )
-        self.evals_, self.best_round_, self.interrupted_ = rounds.evals, rounds.best, rounds.interrupted
 
     def _values_of_features(self, train: Dataset) -> Values:
         """(n_features, n_queries) E of every feature; with reversed ones, as many rows again below."""
         values = np.empty((1 + self.allow_reversed, train.n_features, train.n_queries))
-        pieces = query_values(train, self._measure, allow_reversed=self.allow_reversed)
+        pieces = query_values(train, self.parsed_measure, allow_reversed=self.allow_reversed)
         for features, side, judged in pieces:
             values[side, features] = judged
         return values.reshape(-1, train.n_queries)
-
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
-        return {**facts, "best_round": self.best_round_, "evals": self.evals_}, arrays
-
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
-        self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
-        self.best_round_, self.interrupted_ = int(facts["best_round"]), False
 
 
 def step_size(values: Values, distribution: Values) -> float:

@@ -37,9 +37,8 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, SearchRange, query_weights
-from pomona.rankers.boosting.stump_sum import StumpSum
+from pomona.rankers.boosting.stumps.stump_sum import StumpSum
 from pomona.rankers.evaluator import RankingEvaluator
-from pomona.rankers.rounds import Rounds
 
 _CHANCE = 1e-12
 """An |r| that rounding alone may leave."""
@@ -131,6 +130,10 @@ class RankBoost(Ranker):
     balance_queries : weigh each query's pairs by one over their number, so that all queries count alike.
     early_stopping : stop after so many rounds without a better validation measure; None never stops.
     verbose : show a progress bar.
+
+    Attributes
+    ----------
+    evals_ : after each round the `loss`, 1 before the first, and as for every ranker.
     """
 
     name: ClassVar[str] = "rankboost"
@@ -149,7 +152,7 @@ class RankBoost(Ranker):
     early_stopping: int | None = None
     verbose: bool = False
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         for name, given in (("n_rounds", self.n_rounds), ("n_thresholds", self.n_thresholds)):
             if given is not None and given < 1:
                 raise InputError(f"{name} must be at least 1, found {given!r}")
@@ -157,12 +160,11 @@ class RankBoost(Ranker):
         coded = _CodedFeatures(train.X, self.n_thresholds)
         held_out = None if valid is None else np.zeros(valid.n_docs)
         evaluators = (
-            [] if valid is None else [RankingEvaluator(part, self._measure) for part in (train, valid)]
+            [] if valid is None else [RankingEvaluator(part, self.parsed_measure) for part in (train, valid)]
         )
         stumps: list[tuple[int, float, float, bool]] = []
-        self.losses_: list[float] = []
-        rounds = Rounds("RankBoost", self.n_rounds, early_stopping=self.early_stopping, verbose=self.verbose)
-        with rounds.watch():
+        log = self.start_training(self.n_rounds, unit="round")
+        with log.watch():
             for _ in range(self.n_rounds):
                 feature, code, undefined, r = coded.best_stump(pairs.potential)
                 if abs(r) < _CHANCE:
@@ -172,33 +174,31 @@ class RankBoost(Ranker):
                 stump = feature, coded.threshold(feature, code), alpha, undefined
                 pairs.add(alpha * coded.passes(feature, code, undefined).astype(np.float64))
                 stumps.append(stump)
-                self.losses_.append(pairs.loss)
-                now = {}
+                now = {"loss": pairs.loss}
                 if valid is not None and held_out is not None:
                     held_out += StumpSum.of([stump], train.feature_names).score(valid.X)
-                    now = {"train": evaluators[0].mean(pairs.scores), "valid": evaluators[1].mean(held_out)}
-                if not rounds.go_on(**now):
+                    now["train"], now["valid"] = (
+                        evaluators[0].mean(pairs.scores),
+                        evaluators[1].mean(held_out),
+                    )
+                log.record(**now)
+                if log.should_stop:
                     break
         if not stumps:
             warnings.warn(
                 "no threshold of any feature orders pairs better than chance, so all documents score alike",
                 stacklevel=3,
             )
-        self.model_ = StumpSum.of(stumps[: rounds.best], train.feature_names)
-        self.evals_, self.best_round_, self.interrupted_ = rounds.evals, rounds.best, rounds.interrupted
+        self.model_ = StumpSum.of(stumps[: log.best_iteration], train.feature_names)
 
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         return self.model_.score(X)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts = {"best_round": self.best_round_, "evals": self.evals_, "losses": self.losses_}
-        return facts, self.model_.arrays()
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        return {}, self.model_.arrays()
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         self.model_ = StumpSum.of_arrays(arrays, self.feature_names_)
-        self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
-        self.losses_ = [float(loss) for loss in facts["losses"]]
-        self.best_round_, self.interrupted_ = int(facts["best_round"]), False
 
 
 class _Pairs:
@@ -215,7 +215,7 @@ class _Pairs:
     def __init__(self, train: Dataset, weights: Values | None, balance_queries: bool) -> None:
         self._grade = _grades(train)
         n_pairs = _pairs_of_queries(train, self._grade)
-        self._weight = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        self._weight = query_weights(weights, train)
         self._weight = np.where(n_pairs > 0, self._weight, 0.0)
         if not self._weight.any():
             raise InputError(

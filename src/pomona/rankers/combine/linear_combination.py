@@ -13,6 +13,7 @@ learnt from), or else of training queries left out of each fit in turn.
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -58,6 +59,7 @@ class LinearCombination(Ranker):
     aliases: ClassVar[tuple[str, ...]] = ("linear_combination", "linear-combination", "combination")
     family: ClassVar[str] = "ensemble"
     paper: ClassVar[str] = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
+    learnt_attributes: ClassVar[tuple[str, ...]] = ("weights_",)
     search_space: ClassVar[Mapping[str, SearchRange]] = {"normalize": list(_SCALERS)}
 
     rankers: str | Sequence[tuple[str, Ranker]] = "linearregression,bestfeature"
@@ -68,7 +70,7 @@ class LinearCombination(Ranker):
     measure: str | Measure = "ndcg@10"
     seed: int = 0
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.normalize not in _SCALERS:
             raise UnknownNameError("normalization", self.normalize, _SCALERS)
         members = self._members()
@@ -84,7 +86,9 @@ class LinearCombination(Ranker):
             held_out, weights, outputs = valid, None, _outputs(self.models_, valid)
         scaled = self._scaled(outputs, held_out)
         stacked = held_out.replace(X=scaled.astype(np.float32), feature_names=[name for name, _ in members])
-        combiner.fit(stacked, sample_weight=None if weights is None else stacked.to_input_order(weights))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "no feature was given a weight")
+            combiner.fit(stacked, sample_weight=None if weights is None else stacked.to_input_order(weights))
         # Where the held-out queries do not tell the rankers apart, trust all alike.
         self.weights_ = combiner.coef_ if combiner.coef_.any() else np.ones(len(members))
 
@@ -104,7 +108,7 @@ class LinearCombination(Ranker):
             if ranker.is_bound:
                 raise InputError(f"{name} reads the labels of the documents it scores: it cannot be combined")
             if self.prefit:
-                ranker._check_fitted()
+                ranker.check_fitted()
         return members
 
     def _combiner(self, names: list[str]) -> LinearRanker | Values:
@@ -155,10 +159,10 @@ class LinearCombination(Ranker):
         return scaled
 
     @property
-    def _needs_queries(self) -> bool:
+    def scores_whole_queries(self) -> bool:
         return True
 
-    def _predict_queries(self, data: Dataset) -> Scores:
+    def predict_queries(self, data: Dataset) -> Scores:
         scaled = self._scaled(_outputs(self.models_, data), data)
         scores: Scores = np.zeros(data.n_docs)
         for weight, column in zip(self.weights_, scaled.T, strict=True):
@@ -167,7 +171,7 @@ class LinearCombination(Ranker):
 
     def coefficients(self) -> dict[str, float]:
         """The weight of every ranker."""
-        self._check_fitted()
+        self.check_fitted()
         return {name: float(weight) for (name, _), weight in zip(self.models_, self.weights_, strict=True)}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -193,22 +197,23 @@ class LinearCombination(Ranker):
             cloned.rankers = self.rankers
         return cloned
 
-    def _written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         # Rankers that were given as such are written with what they learnt, not as a parameter.
         plain = copy.copy(self)
         plain.rankers = self.rankers if isinstance(self.rankers, str) else ""
-        return super(LinearCombination, plain)._written()
+        return super(LinearCombination, plain).written()
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        members, arrays = [], {"weights": self.weights_}
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
+        members = []
         for k, (name, ranker) in enumerate(self.models_):
-            written, learnt = ranker._written()
+            written, learnt = ranker.written()
             members.append({"name": name, "ranker": ranker.name, **written})
             arrays |= {f"{k}.{key}": array for key, array in learnt.items()}
-        return {"members": members}, arrays
+        return {**facts, "members": members}, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.weights_ = arrays["weights"]
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         self.models_ = []
         for k, member in enumerate(facts["members"]):
             own = {

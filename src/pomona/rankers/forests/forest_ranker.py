@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +19,8 @@ from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange
-from pomona.rankers.forests.boosting import Boosted, Rounds, boost
+from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.training_log import TrainingLog
 from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
 from pomona.trees.grow_leafwise import LeafwiseGrower
@@ -91,20 +91,20 @@ class ForestRanker(Ranker):
         return space
 
     @abstractmethod
-    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
+    def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         """The loss to be boosted."""
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        self._boost(train, valid, self._objective(train, weights), self._rounds())
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        self._boost(train, valid, self.make_objective(train, weights), self._config())
 
     def _boost(
         self,
         train: Dataset,
         valid: Dataset | None,
         objective: Objective,
-        rounds: Rounds,
+        config: BoostingConfig,
         start: Sequence[Forest] | None = None,
-    ) -> None:
+    ) -> TrainingLog:
         if start is None:
             start = getattr(self, "models_", []) if self.warm_start else []
         if any(forest.n_features != train.n_features for forest in start):
@@ -112,39 +112,23 @@ class ForestRanker(Ranker):
                 f"the model to go on from has {start[0].n_features} features, the data {train.n_features}"
             )
         grower = self._grower(train)
-        with self._progress(rounds.n_trees) as on_round:
-            boosted = boost(
-                train,
-                valid,
-                objective,
-                grower,
-                self._measure,
-                rounds,
-                start=start,
-                score_of=self._score_of,
-                on_round=on_round,
-            )
-        self._keep(boosted)
+        log = self.start_training(config.n_trees, unit="tree", done=start[0].n_trees if start else 0)
+        rules = objective, grower, self.parsed_measure, config, log
+        self.models_ = boost(train, valid, *rules, start=start, combine=self.combine_outputs)
+        return log
 
-    def _score_of(self, outputs: Values) -> Scores:
+    def combine_outputs(self, outputs: Values) -> Scores:
         """One score a document from the outputs of the forests."""
-        single: Scores = outputs[0]
-        return single
+        return first_output(outputs)
 
-    def _keep(self, boosted: Boosted) -> None:
-        self.models_ = boosted.forests
-        self.evals_ = boosted.evals
-        self.best_iteration_ = boosted.best_iteration
-        self.interrupted_ = boosted.interrupted
-
-    def _rounds(self) -> Rounds:
+    def _config(self) -> BoostingConfig:
         for name, least in (("n_trees", 1), ("n_leaves", 2), ("min_docs", 1), ("max_bins", 2)):
             if not getattr(self, name) >= least:
                 raise InputError(f"{name} must be at least {least}, found {getattr(self, name)!r}")
         for name in ("learning_rate", "feature_fraction", "query_fraction"):
             if not 0 < getattr(self, name) <= 1:
                 raise InputError(f"{name} must lie above 0 and not above 1, found {getattr(self, name)!r}")
-        return Rounds(self.n_trees, self.learning_rate, self.early_stopping, self.query_fraction, self.seed)
+        return BoostingConfig(self.n_trees, self.learning_rate, self.query_fraction, self.seed)
 
     def _grower(self, train: Dataset) -> Grower:
         if self.growth not in GROWTHS:
@@ -165,31 +149,14 @@ class ForestRanker(Ranker):
         bins = Bins.of(train.X, max_bins=self.max_bins, seed=self.seed)
         return GROWTHS[self.growth](bins, bins.codes(train.X), rules)
 
-    @contextlib.contextmanager
-    def _progress(self, total: int) -> Iterator[Callable[[int, dict[str, float]], None] | None]:
-        if not self.verbose:
-            yield None
-            return
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = TextColumn(type(self).__name__), BarColumn(), TextColumn("{task.description}")
-        with Progress(*columns, TimeRemainingColumn()) as bar:
-            task = bar.add_task("", total=total)
-
-            def on_round(iteration: int, now: dict[str, float]) -> None:
-                judged = "".join(f", {part} {value:.4f}" for part, value in now.items())
-                bar.update(task, completed=iteration, description=f"{iteration} trees{judged}")
-
-            yield on_round
-
     @property
     def model_(self) -> Forest:
         """The forest (the first, of a ranker with several)."""
-        self._check_fitted()
+        self.check_fitted()
         return self.models_[0]
 
-    def _predict(self, X: Features) -> Scores:
-        return self._score_of(np.stack([forest.score(X) for forest in self.models_]))
+    def predict_rows(self, X: Features) -> Scores:
+        return self.combine_outputs(np.stack([forest.score(X) for forest in self.models_]))
 
     def export(self, path: str | Path, format: str = "lightgbm") -> None:
         """Write the trees for another engine: `lightgbm`, `xgboost`, `c` … (`pomona list formats`)."""
@@ -210,7 +177,7 @@ class ForestRanker(Ranker):
 
     def importance(self, kind: str = "gain") -> NDArray[np.float64]:
         """How much each feature serves the trees: its summed split `gain`, or how often it is `split` on."""
-        self._check_fitted()
+        self.check_fitted()
         total = np.zeros(self.n_features_in_)
         for forest in self.models_:
             total += forest.importance(kind)
@@ -224,24 +191,18 @@ class ForestRanker(Ranker):
             gains /= gains.sum()
         return gains
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        bases = [forest.base for forest in self.models_]
-        facts = {"best_iteration": self.best_iteration_, "evals": self.evals_, "bases": bases}
-        arrays = {
-            f"{k}.{name}": array
-            for k, forest in enumerate(self.models_)
-            for name, array in forest.arrays().items()
-        }
-        return facts, arrays
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
+        for k, forest in enumerate(self.models_):
+            arrays |= {f"{k}.{name}": array for name, array in forest.arrays().items()}
+        return {**facts, "bases": [forest.base for forest in self.models_]}, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         self.models_ = [
             Forest.of_arrays(_with_prefix(arrays, f"{k}."), self.n_features_in_, float(base))
             for k, base in enumerate(facts["bases"])
         ]
-        self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
-        self.best_iteration_ = int(facts["best_iteration"])
-        self.interrupted_ = False
 
 
 def _with_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

@@ -12,16 +12,16 @@ random order, so that label-sorted files leak nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from pomona._types import Values
 from pomona.data.dataset import Dataset
-from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.rankers.base import query_weights
 from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.truncation import deepened
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -47,9 +47,9 @@ class LambdaMART(ForestRanker):
     truncation: int | None = 30
     normalize: bool = True
 
-    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
+    def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         return LambdaObjective(
-            deepened(self._measure, self.truncation),
+            deepened(self.parsed_measure, self.truncation),
             train.y,
             train.query_ptr,
             sigma=self.sigma,
@@ -58,17 +58,3 @@ class LambdaMART(ForestRanker):
             weights=None if weights is None else query_weights(weights, train),
             seed=self.seed,
         )
-
-
-def deepened(measure: Measure, k: int | None) -> Measure:
-    """A discounted measure with its cut-off raised to at least k; any other as it is.
-
-    >>> from pomona.measures.parse import measure
-    >>> [str(deepened(measure(text), 30)) for text in ("ndcg@10", "p@10", "letor4:ndcg@10")]
-    ['ndcg@30', 'p@10', 'letor4:ndcg@10']
-    """
-    if k is None or measure.k is None or measure.k >= k or not measure.is_discounted:
-        return measure
-    if getattr(measure, "short", None) == "zero":  # a deeper cut-off would silence more short queries
-        return measure
-    return replace(measure, k=k)

@@ -34,5 +34,5 @@ class MART(ForestRanker):
 
     target: str = "label"
 
-    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
+    def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         return RegressionObjective(train.y, target=self.target, weights=weights)

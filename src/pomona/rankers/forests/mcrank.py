@@ -7,12 +7,10 @@ Boosted trees estimate the probability of each label; the score is Σ_k P(label 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
@@ -41,11 +39,14 @@ class McRank(ForestRanker):
     name: ClassVar[str] = "mcrank"
     family: ClassVar[str] = "point-wise"
     paper: ClassVar[str] = "Li, Burges & Wu, NIPS 2007"
+    learnt_attributes: ClassVar[tuple[str, ...]] = ("levels_",)
 
     kind: str = "ordinal"
     worth: str = "label"
 
-    def _objective(self, train: Dataset, weights: Values | None) -> MultinomialObjective | OrdinalObjective:
+    def make_objective(
+        self, train: Dataset, weights: Values | None
+    ) -> MultinomialObjective | OrdinalObjective:
         if self.kind not in _EXPECTED:
             raise UnknownNameError("kind", self.kind, _EXPECTED)
         if self.worth not in ("label", "gain"):
@@ -54,8 +55,8 @@ class McRank(ForestRanker):
             train.y, weights=weights
         )
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        objective = self._objective(train, weights)
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        objective = self.make_objective(train, weights)
         if (
             self.warm_start
             and hasattr(self, "models_")
@@ -63,16 +64,8 @@ class McRank(ForestRanker):
         ):
             raise InputError("the model to go on from knows other labels than the data have")
         self.levels_: Values = objective.levels
-        self._boost(train, valid, objective, self._rounds())
+        self._boost(train, valid, objective, self._config())
 
-    def _score_of(self, outputs: Values) -> Scores:
+    def combine_outputs(self, outputs: Values) -> Scores:
         worth = self.levels_ if self.worth == "label" else gains_of(self.levels_, "exp2")
         return _EXPECTED[self.kind](outputs, worth)
-
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
-        return facts, {**arrays, "levels": self.levels_}
-
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
-        self.levels_ = np.array(arrays["levels"], np.float64)

@@ -10,9 +10,9 @@ the histograms of a whole tree skip the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, UnknownNameError
+from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.forests.boosting import forest_of
+from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.forests.training.boosting import forest_of, leaves_in
 from pomona.trees.forest import Forest
 from pomona.trees.grower import GrownTree
 
@@ -41,7 +43,7 @@ class RandomForest(ForestRanker):
     trees_per_bag : boosted trees in each bag.
     objective : `regression` on the labels, or `lambda`: towards the measure.
 
-    The others are those of every `ForestRanker`; nothing is stopped early.
+    The others are those of every `ForestRanker`; nothing is stopped early, and all bags are kept.
     """
 
     name: ClassVar[str] = "randomforest"
@@ -49,6 +51,7 @@ class RandomForest(ForestRanker):
     family: ClassVar[str] = "point-wise"
     paper: ClassVar[str] = "Breiman, Machine Learning 2001"
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = ("oob_score_",)
     search_space: ClassVar[Mapping[str, SearchRange]] = {
         "n_leaves": (15, 511, "log int"),
         "min_docs": (1, 50, "log int"),
@@ -64,27 +67,31 @@ class RandomForest(ForestRanker):
     feature_fraction: float = 0.3
     early_stopping: int | None = None
 
-    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
+    def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         if self.objective == "regression":
             return RegressionObjective(train.y, weights=weights)
         if self.objective == "lambda":
             by_query = None if weights is None else query_weights(weights, train)
-            return LambdaObjective(self._measure, train.y, train.query_ptr, weights=by_query, seed=self.seed)
+            return LambdaObjective(
+                self.parsed_measure, train.y, train.query_ptr, weights=by_query, seed=self.seed
+            )
         raise UnknownNameError("objective", self.objective, ("regression", "lambda"))
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.warm_start:
             raise InputError("a random forest cannot go on from an earlier one: leave warm_start out")
-        rounds, objective, grower = self._rounds(), self._objective(train, weights), self._grower(train)
+        config, objective, grower = self._config(), self.make_objective(train, weights), self._grower(train)
         base = objective.start()
         rng = np.random.default_rng(self.seed)
         sizes = np.diff(train.query_ptr)
         gradient, hessian = np.empty(train.n_docs, np.float32), np.empty(train.n_docs, np.float32)
         out_of_bag, n_out_of_bag = np.zeros(train.n_docs), np.zeros(train.n_queries)
-        rate = 1.0 if self.trees_per_bag == 1 else rounds.learning_rate
+        rate = 1.0 if self.trees_per_bag == 1 else config.learning_rate
         grown: list[tuple[GrownTree, Values]] = []
-        with self._progress(self.n_trees) as on_round:
-            for bag in range(1, self.n_trees + 1):
+        log = self.start_training(self.n_trees, unit="bag", deciding=())
+        curves = None if valid is None else _Curves(train, valid, self.parsed_measure)
+        with log.watch():
+            for _ in range(self.n_trees):
                 drawn = np.bincount(
                     rng.integers(0, train.n_queries, train.n_queries), minlength=train.n_queries
                 )
@@ -96,15 +103,14 @@ class RandomForest(ForestRanker):
                     tree = grower.grow(gradient * times, hessian * times, rows, rng)
                     value = tree.value * rate
                     scores += value[tree.leaf_of_row]
-                    grown.append((tree, value / self.n_trees))
+                    grown.append((tree, value))
                 out_of_bag += np.where(times == 0, scores, 0.0)
                 n_out_of_bag += drawn == 0
-                if on_round is not None:
-                    on_round(bag, {})
-        self.models_ = [forest_of(grown, Forest.empty(train.n_features, base))]
+                log.record(**({} if curves is None else curves.after(scores, grown[-self.trees_per_bag :])))
+        n_bags = log.best_iteration  # fewer than asked for after Ctrl-C
+        averaged = [(tree, value / n_bags) for tree, value in grown[: n_bags * self.trees_per_bag]]
+        self.models_ = [forest_of(averaged, Forest.empty(train.n_features, base))]
         self.oob_score_ = self._judge_out_of_bag(train, out_of_bag, n_out_of_bag)
-        self.evals_: dict[str, list[float]] = {}
-        self.best_iteration_, self.interrupted_ = self.n_trees, False
 
     def _judge_out_of_bag(self, train: Dataset, sums: Scores, counts: NDArray[np.float64]) -> float:
         """The measure over queries that some bag left out, each judged by those bags alone."""
@@ -113,13 +119,24 @@ class RandomForest(ForestRanker):
             return float("nan")
         rows = np.repeat(left_out, np.diff(train.query_ptr))
         means = sums[rows] / np.repeat(counts[left_out], np.diff(train.query_ptr)[left_out])
-        value: float = evaluate(train.take(left_out), means, self._measure)[str(self._measure)]
+        value: float = evaluate(train.take(left_out), means, self.parsed_measure)[str(self.parsed_measure)]
         return value
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
-        return {**facts, "oob_score": self.oob_score_}, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
-        self.oob_score_ = float(facts["oob_score"])
+class _Curves:
+    """The measure on training and validation queries of the bags so far: of the sums of their scores."""
+
+    def __init__(self, train: Dataset, valid: Dataset, measure: Measure) -> None:
+        self._valid, self._evaluators = (
+            valid,
+            (RankingEvaluator(train, measure), RankingEvaluator(valid, measure)),
+        )
+        self._train_sums, self._valid_sums = np.zeros(train.n_docs), np.zeros(valid.n_docs)
+
+    def after(self, scores: Scores, bag: Sequence[tuple[GrownTree, Values]]) -> dict[str, float]:
+        """With one more bag, of these trees, that scores the training documents so."""
+        self._train_sums += scores
+        for tree, value in bag:
+            self._valid_sums += value[leaves_in(self._valid, tree)]
+        train, valid = self._evaluators
+        return {"train": train.mean(self._train_sums), "valid": valid.mean(self._valid_sums)}

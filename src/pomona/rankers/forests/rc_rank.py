@@ -54,18 +54,18 @@ class RCRank(ForestRanker):
     min_docs: int = 1
     enhanced: bool = False
 
-    def _objective(self, train: Dataset, weights: Values | None) -> Objective:
+    def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         return RegressionObjective(train.y, target="gain" if self.enhanced else "label", weights=weights)
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if not self.enhanced or (self.warm_start and hasattr(self, "models_")):
-            super()._fit(train, valid, weights)
+            super().learn(train, valid, weights)
             return
-        rounds = self._rounds()
+        config = self._config()
         context = RegressionObjective(_within_query(train), weights=weights)
-        few = replace(rounds, n_trees=max(1, rounds.n_trees // 10), early_stopping=None)
-        self._boost(train, None, context, few, start=[])
-        self._boost(train, valid, self._objective(train, weights), rounds, start=self.models_)
+        few = replace(config, n_trees=max(1, config.n_trees // 10))
+        if not self._boost(train, None, context, few, start=[]).interrupted:
+            self._boost(train, valid, self.make_objective(train, weights), config, start=self.models_)
 
 
 def _within_query(train: Dataset) -> Labels:

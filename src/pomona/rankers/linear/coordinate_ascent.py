@@ -20,23 +20,21 @@ never falls within a restart.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.evaluator import best_and_worst, judged_rankings, mean_of, queries_that_count
-from pomona.rankers.linear.line_search import LineSearch, line_search, shuffled, weight_at
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
-from pomona.rankers.rounds import Rounds
+from pomona.rankers.evaluator import best_and_worst, judged_rankings, queries_that_count
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.solvers.line_search import LineSearch, line_search, shuffled, weight_at
+from pomona.rankers.linear.sums.feature_sums import weighted_sums
 
 _GAIN = 1e-10
 """A move must gain more than what rounding makes of equal sums."""
@@ -68,49 +66,32 @@ class CoordinateAscent(LinearRanker):
     seed: int = 0
     verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         for name in ("n_restarts", "max_iterations"):
             if not getattr(self, name) >= 1:
                 raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
         random = np.random.default_rng(self.seed)
-        measure = replace(self._measure, ties="stable")
+        measure = replace(self.parsed_measure, ties="stable")
         order = shuffled(train.query_ptr, random)
         train = Dataset.from_parts(train.X[order], train.y[order], train.query_ptr, train.qids)
-        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        by_query = query_weights(weights, train)
         by_query /= by_query.sum()
-        queries_that_count(best_and_worst(train, self._measure), self._measure, by_query)
+        queries_that_count(best_and_worst(train, self.parsed_measure), self.parsed_measure, by_query)
         ascent = _Ascent(train, line_search(measure, train.y, train.query_ptr, by_query))
         self.coef_ = np.zeros(train.n_features)
-        self.interrupted_, self.evals_, self.best_round_ = False, {}, 0
-        if not ascent.varying.size:
-            warnings.warn("all features are constant, so all documents score alike", stacklevel=4)
-            return
-        rounds = Rounds("CoordinateAscent", self.n_restarts * self.max_iterations, verbose=self.verbose)
-        with rounds.watch():
-            for restart in range(self.n_restarts):
+        total = self.n_restarts * self.max_iterations
+        log, judge = self.start_training(total, deciding=("valid", "train")), self.curve_judge(valid)
+        with log.watch():
+            for restart in range(self.n_restarts if ascent.varying.size else 0):
                 coef = ascent.start(None if restart == 0 else random)
                 before = _weighted(train, ascent.scores(coef), measure, by_query)
                 for _ in range(self.max_iterations):
                     ascent.climb(coef, before, random)
-                    now = {"train": _weighted(train, ascent.scores(coef), measure, by_query)}
-                    if valid is not None:
-                        now["valid"] = mean_of(valid, weighted_sums(valid.X, coef), self._measure)
-                    rounds.go_on(**now)
-                    if rounds.best == rounds.count:
-                        self.coef_ = coef.copy()
-                    if now["train"] - before < self.tolerance:
+                    height = _weighted(train, ascent.scores(coef), measure, by_query)
+                    self.keep_if_best(log, coef, {"train": height, **judge(coef)})
+                    if height - before < self.tolerance:
                         break
-                    before = now["train"]
-        self.evals_, self.best_round_, self.interrupted_ = rounds.evals, rounds.best, rounds.interrupted
-
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
-        return {**facts, "evals": self.evals_, "best_round": self.best_round_}, arrays
-
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
-        self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
-        self.best_round_, self.interrupted_ = int(facts["best_round"]), False
+                    before = height
 
 
 class _Ascent:

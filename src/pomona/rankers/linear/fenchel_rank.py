@@ -34,10 +34,9 @@ from pomona._types import Features, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.best_weights import BestWeights
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
-from pomona.rankers.linear.pair_hinge import SquaredPairHinge
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
 
 RADII = tuple(2.0**power for power in range(-5, 11))
 NEW_FEATURES = 10
@@ -138,9 +137,10 @@ class FenchelRank(LinearRanker):
         scores of features in [0, 1] can differ by l1 at most, and margins of 1 want some room.
     tolerance : stop when the mean loss is surely within this of the least (the published source: 1e-3).
     max_iterations : the most rounds for one l1; a handful is usual.
+    verbose : show a progress bar.
 
     `measure` and `normalize` are those of every `LinearRanker`. After `fit`, `l1_` is the bound used, `gap_`
-    how near the optimum is, and `evals_` the measure along the bounds that were tried.
+    how near the optimum is; an iteration of `evals_` is a bound that was tried.
     """
 
     name: ClassVar[str] = "fenchelrank"
@@ -148,24 +148,25 @@ class FenchelRank(LinearRanker):
     family: ClassVar[str] = "pair-wise"
     paper: ClassVar[str] = "Lai, Pan, Liu, Lin & Wu, IEEE Transactions on Computers 2013"
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "l1_", "gap_")
     search_space: ClassVar[Mapping[str, SearchRange]] = {"l1": (2.0**-5, 2.0**10, "log")}
 
     l1: float | None = None
     tolerance: float = 1e-4
     max_iterations: int = 1000
+    verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         for name in ("l1", "tolerance", "max_iterations"):
             value = getattr(self, name)
             if value is not None and not 0 < value < np.inf:
                 raise InputError(f"{name} must be above 0, found {value!r}")
-        by_query = None if weights is None else query_weights(weights, train)
-        hinge = SquaredPairHinge(train.y, train.query_ptr, by_query)
-        radii = RADII if valid is not None else (4.0,)
-        best = BestWeights(self._measure, train, valid)
+        hinge = SquaredPairHinge(train.y, train.query_ptr, query_weights(weights, train))
+        radii = (self.l1,) if self.l1 is not None else (4.0,) if valid is None else RADII
+        log, judge = self.start_training(len(radii), unit="radius"), self.curve_judge(valid, train)
         coef = np.zeros(train.n_features)
-        with best.until_interrupted():
-            for radius in radii if self.l1 is None else (self.l1,):
+        with log.watch():
+            for radius in radii:
                 optimum = descend(
                     hinge,
                     train.X,
@@ -175,9 +176,6 @@ class FenchelRank(LinearRanker):
                     max_iterations=self.max_iterations,
                 )
                 coef = optimum.coef
-                best.offer(coef, l1=radius, gap=optimum.gap)
+                self.keep_if_best(log, coef, judge(coef), l1=radius, gap=optimum.gap)
                 if np.abs(coef).sum() < radius * (1 - 1e-9):
                     break
-        self.coef_ = best.found()
-        self.l1_, self.gap_ = best.settings["l1"], best.settings["gap"]
-        self.evals_, self.interrupted_ = best.evals, best.interrupted

@@ -36,16 +36,16 @@ from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError, UnknownNameError
 from pomona.rankers.base import SearchRange, query_weights
 from pomona.rankers.evaluator import judged_rankings, with_fair_ties
-from pomona.rankers.linear.best_weights import BestWeights
-from pomona.rankers.linear.feature_sums import (
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.sums.feature_sums import (
     feature_covariance,
     feature_sums,
     sum_of_pieces,
     varying_features,
+    weighted_sums,
 )
-from pomona.rankers.linear.label_sums import grades, insert_terms, sum_terms
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
-from pomona.rankers.linear.pair_hinge import SquaredPairHinge
+from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
+from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
 
 LAMBDAS = (10.0, 1.0, 0.1, 0.01, 0.001)
 LEAST_EIGENVALUE = 1e-3
@@ -180,9 +180,10 @@ class FSMRank(LinearRanker):
         of it, less what it makes of its negative.
     tolerance : stop when an iteration changes the objective (1 at the start) by less than this share.
     max_iterations : the most iterations for one choice.
+    verbose : show a progress bar.
 
     `measure` and `normalize` are those of every `LinearRanker`. After `fit`, `lambda1_` and `lambda2_` are
-    those used, and `evals_` is the measure along falling lambda1.
+    those used; an iteration of `evals_` is a value of lambda1, which falls.
     """
 
     name: ClassVar[str] = "fsmrank"
@@ -190,6 +191,7 @@ class FSMRank(LinearRanker):
     family: ClassVar[str] = "pair-wise"
     paper: ClassVar[str] = "Lai, Pan, Tang & Yu, IEEE TNNLS 2013 (reconstructed)"
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "lambda1_", "lambda2_")
     search_space: ClassVar[Mapping[str, SearchRange]] = {
         "lambda1": (1e-3, 10.0, "log"),
         "lambda2": (1e-3, 10.0, "log"),
@@ -200,10 +202,11 @@ class FSMRank(LinearRanker):
     importance: str = "dominance"
     tolerance: float = 1e-4
     max_iterations: int = 1000
+    verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self._check()
-        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        by_query = query_weights(weights, train)
         hinge = SquaredPairHinge(train.y, train.query_ptr, by_query)
         used = varying_features(train.X, train.query_ptr, by_query)
         part = train.replace(X=np.ascontiguousarray(train.X[:, used]))
@@ -214,20 +217,18 @@ class FSMRank(LinearRanker):
             self._importance(part, by_query),
         )
         choices = LAMBDAS if valid is not None else (0.01,)
-        best = BestWeights(self._measure, train, valid)
+        lambdas1 = choices if self.lambda1 is None else (self.lambda1,)
+        log, judge = self.start_training(len(lambdas1), unit="choice"), self.curve_judge(valid, train)
         coef = np.zeros(train.n_features)
-        with best.until_interrupted():
+        with log.watch():
             for lambda2 in choices if self.lambda2 is None else (self.lambda2,):
-                best.start_path()
+                log.start_path(f"lambda2 {lambda2:g}, ")
                 v = np.zeros(2 * len(used))
-                for lambda1 in choices if self.lambda1 is None else (self.lambda1,):
+                for lambda1 in lambdas1:
                     chosen = replace(problem, lambda1=lambda1, lambda2=lambda2)
                     v = minimize(chosen, v, self.tolerance, self.max_iterations)
                     coef[used] = signed(v)
-                    best.offer(coef, lambda1=lambda1, lambda2=lambda2)
-        self.coef_ = best.found()
-        self.lambda1_, self.lambda2_ = best.settings["lambda1"], best.settings["lambda2"]
-        self.evals_, self.interrupted_ = best.evals, best.interrupted
+                    self.keep_if_best(log, coef, judge(coef), lambda1=lambda1, lambda2=lambda2)
 
     def _check(self) -> None:
         for name in ("tolerance", "max_iterations"):
@@ -255,5 +256,5 @@ class FSMRank(LinearRanker):
     def _worth(self, data: Dataset, feature: int, by_query: Values) -> float:
         """What ranking by the feature has over ranking by its negative; ties count as their mean."""
         values = data.X[:, feature].astype(np.float64)
-        up, down = judged_rankings(data, np.stack((values, -values)), with_fair_ties(self._measure))
+        up, down = judged_rankings(data, np.stack((values, -values)), with_fair_ties(self.parsed_measure))
         return float(np.average(up - down, weights=by_query))

@@ -35,10 +35,9 @@ from pomona._types import Codes, Offsets, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.automaton import choose, penalize, random_number, relative_gains, reward
-from pomona.rankers.linear.best_weights import BestWeights
-from pomona.rankers.linear.feature_sums import varying_features
 from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.solvers.automaton import choose, penalize, random_number, relative_gains, reward
+from pomona.rankers.linear.sums.feature_sums import varying_features
 
 
 @kernel
@@ -98,9 +97,9 @@ class LARF(LinearRanker):
     n_epochs : the most times that a list is made for every query.
     tolerance : stop when an epoch changes no averaged share by as much.
     seed : same seed, same model.
+    verbose : show a progress bar.
 
-    `measure` and `normalize` are those of every `LinearRanker`. After `fit` with validation data, `evals_` is
-    the measure after each epoch.
+    `measure` and `normalize` are those of every `LinearRanker`.
     """
 
     name: ClassVar[str] = "larf"
@@ -120,15 +119,16 @@ class LARF(LinearRanker):
     n_epochs: int = 100
     tolerance: float = 1e-4
     seed: int = 0
+    verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         for name in ("n_listed", "n_epochs"):
             if not getattr(self, name) >= 1:
                 raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
         for name in ("learning_rate", "penalty"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} must lie between 0 and 1, found {getattr(self, name)!r}")
-        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        by_query = query_weights(weights, train)
         gain, counted = relative_gains(train.y, train.query_ptr, by_query)
         random = np.random.default_rng(self.seed)
         used = varying_features(train.X, train.query_ptr, counted)
@@ -138,10 +138,9 @@ class LARF(LinearRanker):
         weight, teaching = counted / counted.max(), np.flatnonzero(counted)
         epochs: list[Values] = []
         share, coef = probability.copy(), np.zeros(train.n_features)
-        best = BestWeights(self._measure, train, valid)
-        if n_sources == 0:
-            best.offer(coef)
-        with best.until_interrupted():
+        self.coef_ = coef.copy()
+        log, judge = self.start_training(self.n_epochs, unit="epoch"), self.curve_judge(valid, train)
+        with log.watch():
             for _ in range(self.n_epochs if n_sources else 0):
                 epochs.append(
                     _make_lists(
@@ -158,11 +157,9 @@ class LARF(LinearRanker):
                 )
                 before, share = share, np.mean(epochs[len(epochs) // 2 :], axis=0)
                 coef[used] = share[: len(used)] - share[len(used) :]
-                best.offer(coef)
+                self.keep_if_best(log, coef, judge(coef))
                 if np.abs(share - before).max() < self.tolerance:
                     break
-        self.coef_ = best.found()
-        self.evals_, self.interrupted_ = best.evals, best.interrupted
 
     def _rank_sources(self, train: Dataset, used: Offsets, random: np.random.Generator) -> Codes:
         """For each query and source (the used features, then their negatives), its best documents."""

@@ -9,38 +9,24 @@ query under `minmax` and its mean under `standard`. The intercept changes no ran
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
 from pomona.data.normalize import normalize
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
-
-
-@kernel(fastmath=True)
-def _weighted_sums(first, last, X, coef, out):
-    """X (n_docs, n_features) float32 · coef (n_features,) float64 · out (n_docs,)."""
-    for i in range(first, last):
-        row, total = X[i], 0.0
-        for j in range(coef.size):
-            total += coef[j] * np.float64(row[j])
-        out[i] = total
-
-
-def weighted_sums(X: Features, coef: Values) -> Scores:
-    """X @ coef in float64, each row added in the same order wherever it stands."""
-    out = np.empty(len(X))
-    over_chunks(_weighted_sums, len(X), read_only(X), read_only(coef), out, smallest=4096)
-    return out
+from pomona.rankers.evaluator import RankingEvaluator
+from pomona.rankers.linear.sums.feature_sums import weighted_sums
+from pomona.rankers.training_log import TrainingLog
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -56,18 +42,44 @@ class LinearRanker(Ranker):
     measure: str | Measure = "ndcg@10"
     normalize: str | None = "minmax"
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = ("coef_", "intercept_")
     intercept_ = 0.0
 
     @abstractmethod
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """Learn `coef_` (and `intercept_`) from data that are normalized and have no undefined value."""
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        self._learn(self._prepared(train), None if valid is None else self._prepared(valid), weights)
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        self.learn_weights(self.prepared(train), None if valid is None else self.prepared(valid), weights)
         if not np.isfinite(self.coef_).all():
             raise InputError(f"{type(self).__name__} did not converge to finite weights: normalize the data")
+        if not self.coef_.any():
+            warnings.warn(
+                "no feature was given a weight, so all documents score alike: do any differ inside a query?",
+                stacklevel=3,
+            )
 
-    def _prepared(self, data: Dataset) -> Dataset:
+    def curve_judge(
+        self, valid: Dataset | None, train: Dataset | None = None
+    ) -> Callable[[Values], dict[str, float]]:
+        """What judges weights for the learning curves, by part; without validation data it judges nothing."""
+        given = {} if valid is None else {"train": train, "valid": valid}
+        parts = {part: data for part, data in given.items() if data is not None}
+        judges = {part: RankingEvaluator(data, self.parsed_measure) for part, data in parts.items()}
+        return lambda coef: {
+            part: judges[part].mean(weighted_sums(data.X, coef)) for part, data in parts.items()
+        }
+
+    def keep_if_best(
+        self, log: TrainingLog, coef: Values, values: Mapping[str, float], **learnt: Any
+    ) -> None:
+        """Record an iteration, and keep its weights (and what else it learnt, by name) if it is the best."""
+        if log.record(**values):
+            self.coef_: Values = coef.copy()
+            for name, value in learnt.items():
+                setattr(self, f"{name}_", value)
+
+    def prepared(self, data: Dataset) -> Dataset:
         """The data as the weights see them."""
         if self.normalize is not None:
             data = normalize(data, self.normalize)
@@ -76,26 +88,22 @@ class LinearRanker(Ranker):
         return data.replace(X=np.nan_to_num(data.X)) if np.isnan(data.X).any() else data
 
     @property
-    def _needs_queries(self) -> bool:
+    def scores_whole_queries(self) -> bool:
         return self.normalize is not None
 
-    def _predict_queries(self, data: Dataset) -> Scores:
-        return self._predict(self._prepared(data).X)
+    def predict_queries(self, data: Dataset) -> Scores:
+        return self.predict_rows(self.prepared(data).X)
 
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         return weighted_sums(X, self.coef_) + self.intercept_
 
     def coefficients(self) -> dict[str, float]:
         """The weight of every feature that has one, largest first."""
-        self._check_fitted()
+        self.check_fitted()
         order = np.argsort(-np.abs(self.coef_), kind="stable")
         return {self.feature_names_[j]: float(self.coef_[j]) for j in order if self.coef_[j] != 0}
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {}, {"coef": self.coef_, "intercept": np.array([self.intercept_])}
-
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.coef_: Values = arrays["coef"]
-        self.intercept_ = float(arrays["intercept"][0])
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         if self.coef_.shape != (self.n_features_in_,):
             raise ValueError(f"{self.coef_.size} weights for {self.n_features_in_} features")

@@ -26,9 +26,9 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import gains_of
 from pomona.rankers.base import SearchRange
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.gram import combined, gram, weighted_means, whitening
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.linear.sums.gram import combined, gram, weighted_means, whitening
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -56,7 +56,7 @@ class LinearRegression(LinearRanker):
     target: str = "label"
     l2: float = 1e-10
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.target not in ("label", "gain"):
             raise UnknownNameError("target", self.target, ("label", "gain"))
         if not self.l2 >= 0:

@@ -33,9 +33,9 @@ from pomona.objectives import multinomial, ordinal
 from pomona.objectives.base import classes_of
 from pomona.objectives.multinomial import class_probabilities
 from pomona.rankers.base import SearchRange
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.gram import combined, gram, weighted_means, whitening
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.linear.sums.gram import combined, gram, weighted_means, whitening
 
 KINDS = ("binary", "ordinal", "multinomial")
 _MOST_GRADES = 100
@@ -68,6 +68,12 @@ class LogisticRegression(LinearRanker):
     aliases: ClassVar[tuple[str, ...]] = ("logistic_regression", "logistic-regression", "logistic")
     family: ClassVar[str] = "point-wise"
     paper: ClassVar[str] = "Cox, J. Royal Statistical Society B 1958"
+    learnt_attributes: ClassVar[tuple[str, ...]] = (
+        *LinearRanker.learnt_attributes,
+        "output_coef_",
+        "output_intercept_",
+        "levels_",
+    )
     search_space: ClassVar[Mapping[str, SearchRange]] = {
         "kind": list(KINDS),
         "l2": (1e-3, 1e3, "log"),
@@ -83,7 +89,7 @@ class LogisticRegression(LinearRanker):
     max_iterations: int = 100
     tolerance: float = 1e-12
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.kind not in KINDS:
             raise UnknownNameError("kind", self.kind, KINDS)
         if self.worth not in ("label", "gain"):
@@ -157,25 +163,17 @@ class LogisticRegression(LinearRanker):
             return np.diff(self._worths) / 4.0
         return np.asarray((self._worths - self._worths.mean()) / len(self._worths))
 
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         if self.kind == "binary":
-            return super()._predict(X)
+            return super().predict_rows(X)
         pairs = zip(self.output_coef_, self.output_intercept_, strict=True)
         outputs = np.stack([weighted_sums(X, coef) + intercept for coef, intercept in pairs])
         if self.kind == "ordinal":
             return ordinal.expected_value(-outputs, self._worths)  # which wants P(label ≤ k)
         return multinomial.expected_value(outputs, self._worths)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
-        models = {"output_coef": self.output_coef_, "output_intercept": self.output_intercept_}
-        return facts, {**arrays, **models, "levels": self.levels_}
-
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
-        self.output_coef_ = arrays["output_coef"]
-        self.output_intercept_ = arrays["output_intercept"]
-        self.levels_ = arrays["levels"]
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         if self.output_coef_.shape != (len(self._slopes()), self.n_features_in_):
             raise ValueError(f"weights of shape {self.output_coef_.shape} for {self.n_features_in_} features")
 

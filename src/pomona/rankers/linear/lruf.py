@@ -33,10 +33,9 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.automaton import choose, random_number, relative_gains, reward
-from pomona.rankers.linear.best_weights import BestWeights
-from pomona.rankers.linear.least_squares import least_squares
 from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.solvers.automaton import choose, random_number, relative_gains, reward
+from pomona.rankers.linear.solvers.least_squares import least_squares
 
 PENALTIES = (1.0, 0.1, 0.01, 1e-3, 1e-4)
 LEAST_PROBABILITY = 1e-12
@@ -88,16 +87,18 @@ class LRUF(LinearRanker):
     l2 : penalty on the squared weights of the line. None lets the validation queries choose among 1, 0.1, …,
         1e-4; without any it is 0.01.
     seed : same seed, same model, whatever the number of threads.
+    verbose : show a progress bar.
 
     `measure` and `normalize` are those of every `LinearRanker`. After `fit`, `probability_` is what the
-    automata made of each training document, `l2_` the penalty used, and `evals_` the measure along falling
-    penalties.
+    automata made of each training document, and `l2_` the penalty used; an iteration of `evals_` is a penalty
+    that was tried.
     """
 
     name: ClassVar[str] = "lruf"
     family: ClassVar[str] = "list-wise"
     paper: ClassVar[str] = "Akbari Torkestani, Decision Support Systems 2012 (reconstructed)"
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "l2_")
     search_space: ClassVar[Mapping[str, SearchRange]] = {
         "learning_rate": (0.01, 0.2, "log"),
         "n_shown": (3, 30, "log int"),
@@ -109,8 +110,9 @@ class LRUF(LinearRanker):
     certainty: float = 0.95
     l2: float | None = None
     seed: int = 0
+    verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         for name in ("n_shown", "n_rounds"):
             if not getattr(self, name) >= 1:
                 raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
@@ -119,7 +121,7 @@ class LRUF(LinearRanker):
                 raise InputError(f"{name} must lie between 0 and 1, found {getattr(self, name)!r}")
         if self.l2 is not None and not 0 <= self.l2 < np.inf:
             raise InputError(f"l2 must not be below 0, found {self.l2!r}")
-        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        by_query = query_weights(weights, train)
         gain, counted = relative_gains(train.y, train.query_ptr, by_query)
         seeds = np.random.default_rng(self.seed).integers(0, 2**64, train.n_queries, np.uint64)
         self.probability_ = np.empty(train.n_docs)
@@ -137,10 +139,9 @@ class LRUF(LinearRanker):
             smallest=4,
         )
         evidence = np.log(np.maximum(self.probability_, LEAST_PROBABILITY))
-        best = BestWeights(self._measure, train, valid)
-        penalties = PENALTIES if valid is not None else (0.01,)
-        with best.until_interrupted():
-            for l2 in penalties if self.l2 is None else (self.l2,):
-                best.offer(least_squares(train.X, evidence, train.query_ptr, counted, l2), l2=l2)
-        self.coef_, self.l2_ = best.found(), best.settings["l2"]
-        self.evals_, self.interrupted_ = best.evals, best.interrupted
+        penalties = (self.l2,) if self.l2 is not None else (0.01,) if valid is None else PENALTIES
+        log, judge = self.start_training(len(penalties), unit="penalty"), self.curve_judge(valid, train)
+        with log.watch():
+            for l2 in penalties:
+                coef = least_squares(train.X, evidence, train.query_ptr, counted, l2)
+                self.keep_if_best(log, coef, judge(coef), l2=l2)

@@ -40,12 +40,11 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.cutting_planes import CuttingPlanes
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.label_sums import grades
-from pomona.rankers.linear.linear_ranker import weighted_sums
 from pomona.rankers.linear.margin_ranker import MarginRanker
-from pomona.rankers.linear.ranking import Ranking
+from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.linear.sums.label_sums import grades
+from pomona.rankers.linear.sums.ranking import Ranking
 
 
 @kernel
@@ -99,7 +98,7 @@ class WorkingSets:
         self._grades, _ = grades(data.y, data.query_ptr)
         random = np.random.default_rng(seed)
         self._ranking = Ranking(data.query_ptr, random)
-        self._weights = np.ones(data.n_queries) if weights is None else query_weights(weights, data)
+        self._weights = query_weights(weights, data)
         self.query, self.offsets = np.empty(0, np.int64), np.empty(0)
         self.slopes: Features = np.empty((0, data.n_features), np.float32)
         reversed_list = -data.y.astype(np.float64)
@@ -213,11 +212,13 @@ class PermuRank(MarginRanker):
     n_random: int = 3
     seed: int = 0
 
-    def _problem(self, train: Dataset, weights: Values | None) -> _Rounds:
+    def make_problem(self, train: Dataset, weights: Values | None) -> _Rounds:
         for name, least in (("n_rounds", 1), ("n_random", 0)):
             if not getattr(self, name) >= least:
                 raise InputError(f"{name} must be at least {least}, found {getattr(self, name)!r}")
-        sets = WorkingSets(train, self._measure, n_random=self.n_random, seed=self.seed, weights=weights)
+        sets = WorkingSets(
+            train, self.parsed_measure, n_random=self.n_random, seed=self.seed, weights=weights
+        )
         svm = CuttingPlanes(
             sets.tangent,
             train.n_features,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,7 @@ from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.objectives.base import classes_of
 from pomona.rankers.base import SearchRange
-from pomona.rankers.evaluator import mean_of
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.linear.linear_ranker import LinearRanker
 
 _MOST_GRADES = 100
 
@@ -75,19 +74,20 @@ class PRank(LinearRanker):
     radius : the root mean square length that documents are scaled to; None leaves them as they are.
     averaged : rank by the mean of the weights over all steps, rather than by the last.
     seed : draws the order of the documents in each pass.
+    verbose : show a progress bar.
 
     The others are those of every `LinearRanker`.
 
     Attributes
     ----------
     thresholds_ : one between each two neighbouring labels of the training data, `levels_`.
-    best_epoch_ : the pass that was kept: the best on the validation set, without one the last.
     """
 
     name: ClassVar[str] = "prank"
     aliases: ClassVar[tuple[str, ...]] = ("pranking",)
     family: ClassVar[str] = "point-wise"
     paper: ClassVar[str] = "Crammer & Singer, NIPS 2001"
+    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "thresholds_", "levels_")
     search_space: ClassVar[Mapping[str, SearchRange]] = {
         "radius": (0.05, 1.0, "log"),
         "normalize": ["minmax", "standard", "rank"],
@@ -98,8 +98,9 @@ class PRank(LinearRanker):
     radius: float | None = 0.3
     averaged: bool = True
     seed: int = 0
+    verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if not self.n_epochs >= 1:
             raise InputError(f"n_epochs must be at least 1, found {self.n_epochs!r}")
         weights = np.ones(train.n_docs) if weights is None else weights
@@ -110,20 +111,17 @@ class PRank(LinearRanker):
             )
         ranks = np.searchsorted(self.levels_, train.y)
         rate, rng = self._rate(train.X), np.random.default_rng(self.seed)
-        X, step, best = read_only(train.X), 0, -np.inf
+        X, step = read_only(train.X), 0
         coef, thresholds = np.zeros(train.n_features), np.zeros(len(self.levels_) - 1)
         late_coef, late_thresholds = np.zeros_like(coef), np.zeros_like(thresholds)
-        for epoch in range(1, self.n_epochs + 1):
-            order = rng.permutation(_visits(weights, rng))
-            step = _pass_over(order, X, ranks, rate, step, coef, thresholds, late_coef, late_thresholds)
-            share = 1.0 / step if self.averaged else 0.0
-            now, now_thresholds = coef - share * late_coef, thresholds - share * late_thresholds
-            value = (
-                float(epoch) if valid is None else mean_of(valid, weighted_sums(valid.X, now), self._measure)
-            )
-            if value > best:
-                best, self.best_epoch_ = value, epoch
-                self.coef_, self.thresholds_ = now, now_thresholds
+        log, judge = self.start_training(self.n_epochs, unit="epoch"), self.curve_judge(valid, train)
+        with log.watch():
+            for _ in range(self.n_epochs):
+                order = rng.permutation(_visits(weights, rng))
+                step = _pass_over(order, X, ranks, rate, step, coef, thresholds, late_coef, late_thresholds)
+                share = 1.0 / step if self.averaged else 0.0
+                now = coef - share * late_coef
+                self.keep_if_best(log, now, judge(now), thresholds=thresholds - share * late_thresholds)
 
     def _rate(self, X: Features) -> float:
         """What x is added times: scaling all features by c is the same as c² here."""
@@ -133,17 +131,6 @@ class PRank(LinearRanker):
             raise InputError(f"radius must be above 0, found {self.radius!r}")
         squares = float(np.einsum("ij,ij->", X, X, dtype=np.float64))
         return self.radius**2 * len(X) / squares if squares else 1.0
-
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
-        arrays |= {"thresholds": self.thresholds_, "levels": self.levels_}
-        return {**facts, "best_epoch": self.best_epoch_}, arrays
-
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
-        self.thresholds_ = arrays["thresholds"]
-        self.levels_ = arrays["levels"]
-        self.best_epoch_ = int(facts["best_epoch"])
 
 
 def _visits(weights: Values, rng: np.random.Generator) -> NDArray[np.int64]:

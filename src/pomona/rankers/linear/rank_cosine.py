@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
@@ -29,7 +28,6 @@ from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import gains_of
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.evaluator import mean_of
 from pomona.rankers.linear.linear_ranker import LinearRanker
 
 _MOST_HALVINGS = 20
@@ -129,13 +127,13 @@ class RankCosine(LinearRanker):
     target : what the scores are compared with: the `label`, or its `gain` 2^label − 1.
     center : compare deviations from their mean in each query.
     tolerance : stop when a round lowers the mean loss by less.
+    verbose : show a progress bar.
 
     The others are those of every `LinearRanker`.
 
     Attributes
     ----------
-    losses_ : the mean loss over queries after each round; it only falls.
-    best_round_ : the round that was kept: the best on the validation set, without one the last.
+    evals_ : after each round the mean `loss` over queries, which only falls, and as for every ranker.
     """
 
     name: ClassVar[str] = "rankcosine"
@@ -151,40 +149,34 @@ class RankCosine(LinearRanker):
     target: str = "label"
     center: bool = True
     tolerance: float = 1e-7
+    verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if train.n_features == 0:
             raise InputError("there is no feature to learn from")
         if not self.n_rounds >= 1:
             raise InputError(f"n_rounds must be at least 1, found {self.n_rounds!r}")
         lists = self._lists(train, weights)
         coef, scores = np.zeros(train.n_features), np.zeros(lists.data.n_docs)
-        held_out = None if valid is None else np.zeros(valid.n_docs)
-        loss, best = 0.5, -np.inf  # a score of 0 is at right angles to everything
-        self.losses_: list[float] = []
-        self.coef_, self.best_round_ = coef, 0
-        for number in range(1, self.n_rounds + 1):
-            steps, losses = lists.steps(scores, loss)
-            chosen = int(losses.argmin())
-            if not losses[chosen] < loss - self.tolerance:
-                break
-            loss, step = losses[chosen], steps[chosen]
-            self.losses_.append(float(loss))
-            coef = coef.copy()
-            coef[chosen] += step
-            scores += step * lists.data.X[:, chosen]
-            value = float(number)
-            if valid is not None and held_out is not None:
-                held_out += step * valid.X[:, chosen]
-                value = mean_of(valid, held_out, self._measure)
-            if value > best:
-                best, self.coef_, self.best_round_ = value, coef, number
+        loss = 0.5  # a score of 0 is at right angles to everything
+        self.coef_ = coef.copy()
+        log, judge = self.start_training(self.n_rounds, unit="round"), self.curve_judge(valid, train)
+        with log.watch():
+            for _ in range(self.n_rounds):
+                steps, losses = lists.steps(scores, loss)
+                chosen = int(losses.argmin())
+                if not losses[chosen] < loss - self.tolerance:
+                    break
+                loss = float(losses[chosen])
+                coef[chosen] += steps[chosen]
+                scores += steps[chosen] * lists.data.X[:, chosen]
+                self.keep_if_best(log, coef, {"loss": loss, **judge(coef)})
 
     def _lists(self, train: Dataset, weights: Values | None) -> _Lists:
         """The queries that have something to say."""
         if self.target not in ("label", "gain"):
             raise UnknownNameError("target", self.target, ("label", "gain"))
-        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
+        by_query = query_weights(weights, train)
         labels = train.y.astype(np.float64)
         target = labels if self.target == "label" else gains_of(labels, "exp2")
         lists = _Lists.of(train, target, by_query, self.center)
@@ -196,15 +188,6 @@ class RankCosine(LinearRanker):
             return lists
         rows = np.repeat(useful, np.diff(train.query_ptr))
         return _Lists.of(train.take(useful), target[rows], by_query[useful], self.center)
-
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        facts, arrays = super()._state()
-        return {**facts, "losses": self.losses_, "best_round": self.best_round_}, arrays
-
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._set_state(facts, arrays)
-        self.losses_ = [float(loss) for loss in facts["losses"]]
-        self.best_round_ = int(facts["best_round"])
 
 
 @dataclass(frozen=True)

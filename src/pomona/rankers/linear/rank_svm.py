@@ -33,11 +33,10 @@ from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.label_sums import grades, insert_terms, sum_terms
-from pomona.rankers.linear.linear_ranker import weighted_sums
 from pomona.rankers.linear.margin_ranker import MarginRanker
-from pomona.rankers.linear.ranking import Ranking
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
+from pomona.rankers.linear.sums.ranking import Ranking
 
 
 @kernel
@@ -89,7 +88,7 @@ class PairLoss:
     def __init__(self, data: Dataset, weights: Values | None = None) -> None:
         self._data, self._lengths = data, np.diff(data.query_ptr)
         self._grades, _ = grades(data.y, data.query_ptr)
-        given = np.ones(data.n_queries) if weights is None else query_weights(weights, data)
+        given = query_weights(weights, data)
         self._weights = np.repeat(given, self._lengths)
         self._ranking = Ranking(data.query_ptr)
         self._scores = np.zeros(data.n_docs)
@@ -206,7 +205,7 @@ class RankSVM(MarginRanker):
     max_iterations: int = 100
     tolerance: float = 1e-3
 
-    def _problem(self, train: Dataset, weights: Values | None) -> _Newton:
+    def make_problem(self, train: Dataset, weights: Values | None) -> _Newton:
         loss = PairLoss(train, weights)
         if loss.n_pairs == 0:
             raise InputError("there is nothing to learn: no query has two documents of different label")

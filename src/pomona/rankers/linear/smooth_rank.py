@@ -41,10 +41,9 @@ from pomona.measures.closed_form import POSITION, PRECISION
 from pomona.measures.judge import sum_in_order
 from pomona.measures.lists import RankedLists
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.best_weights import BestWeights
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.least_squares import least_squares
-from pomona.rankers.linear.linear_ranker import LinearRanker, weighted_sums
+from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.linear.solvers.least_squares import least_squares
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 
 PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 FARTHEST = 40.0
@@ -194,9 +193,10 @@ class SmoothRank(LinearRanker):
     sigma_max, sigma_min : the first and the last σ, in squared units of the spread of the line's scores.
     max_iterations : of L-BFGS, for each σ.
     tolerance : L-BFGS stops when an iteration gains less than this.
+    verbose : show a progress bar.
 
-    `normalize` is that of every `LinearRanker`. After `fit`, `sigma_` and `l2_` are those chosen, and
-    `evals_` is the measure along falling σ.
+    `normalize` is that of every `LinearRanker`. After `fit`, `sigma_` and `l2_` are those chosen; an
+    iteration of `evals_` is a σ.
     """
 
     name: ClassVar[str] = "smoothrank"
@@ -204,6 +204,7 @@ class SmoothRank(LinearRanker):
     family: ClassVar[str] = "list-wise"
     paper: ClassVar[str] = "Chapelle & Wu, Information Retrieval 2010 (reconstructed)"
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "l2_", "sigma_")
     search_space: ClassVar[Mapping[str, SearchRange]] = {"l2": (1e-6, 1e-2, "log")}
 
     l2: float | None = None
@@ -211,8 +212,9 @@ class SmoothRank(LinearRanker):
     sigma_min: float = 2.0**-6
     max_iterations: int = 50
     tolerance: float = 1e-5
+    verbose: bool = False
 
-    def _learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.l2 is not None and not 0 <= self.l2 < np.inf:
             raise InputError(f"l2 must not be below 0, found {self.l2!r}")
         for name in ("tolerance", "max_iterations"):
@@ -222,25 +224,23 @@ class SmoothRank(LinearRanker):
             raise InputError(
                 f"expected 0 < sigma_min ≤ sigma_max, found {self.sigma_min!r} and {self.sigma_max!r}"
             )
-        by_query = np.ones(train.n_queries) if weights is None else query_weights(weights, train)
-        smoothed = SmoothedMeasure(self._measure, train.y, train.query_ptr, by_query)
+        by_query = query_weights(weights, train)
+        smoothed = SmoothedMeasure(self.parsed_measure, train.y, train.query_ptr, by_query)
         start = _spread_by_one(
             least_squares(train.X, smoothed.value, train.query_ptr, by_query), train, by_query
         )
-        best = BestWeights(self._measure, train, valid)
-        penalties = PENALTIES if valid is not None else (1e-4,)
+        penalties = (self.l2,) if self.l2 is not None else (1e-4,) if valid is None else PENALTIES
+        n_sigmas = 1 + int(np.log2(self.sigma_max / self.sigma_min))
+        log, judge = self.start_training(n_sigmas, unit="sigma"), self.curve_judge(valid, train)
         # L-BFGS works on vectors of a few dozen numbers: threads inside it only take the kernels' cores.
-        with best.until_interrupted(), threadpool_limits(1, "blas"):
-            for l2 in penalties if self.l2 is None else (self.l2,):
-                best.start_path()
+        with log.watch(), threadpool_limits(1, "blas"):
+            for l2 in penalties:
+                log.start_path(f"l2 {l2:g}, ")
                 coef, sigma = start, self.sigma_max
                 while sigma >= self.sigma_min:
                     coef = self._minimize(smoothed, train.X, coef, start, l2, sigma)
-                    best.offer(coef, l2=l2, sigma=sigma)
+                    self.keep_if_best(log, coef, judge(coef), l2=l2, sigma=sigma)
                     sigma /= 2
-        self.coef_ = best.found()
-        self.l2_, self.sigma_ = best.settings["l2"], best.settings["sigma"]
-        self.evals_, self.interrupted_ = best.evals, best.interrupted
 
     def _minimize(
         self, smoothed: SmoothedMeasure, X: Features, coef: Values, start: Values, l2: float, sigma: float

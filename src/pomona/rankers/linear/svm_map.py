@@ -33,11 +33,10 @@ from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import SearchRange, query_weights
-from pomona.rankers.linear.cutting_planes import CuttingPlanes
-from pomona.rankers.linear.feature_sums import feature_sums
-from pomona.rankers.linear.linear_ranker import weighted_sums
 from pomona.rankers.linear.margin_ranker import MarginRanker
-from pomona.rankers.linear.ranking import Ranking
+from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
+from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.linear.sums.ranking import Ranking
 
 
 @kernel
@@ -96,7 +95,7 @@ class APLoss:
         self._data, self._relevant = data, data.y >= relevant
         self._lengths = np.diff(data.query_ptr)
         n_relevant = np.add.reduceat(self._relevant.astype(np.int64), data.query_ptr[:-1])
-        given = np.ones(data.n_queries) if weights is None else query_weights(weights, data)
+        given = query_weights(weights, data)
         self._weights = np.where((n_relevant > 0) & (n_relevant < self._lengths), given, 0.0)
         if not self._weights.any():
             raise InputError(
@@ -155,7 +154,7 @@ class SVMMap(MarginRanker):
     max_iterations: int = 2000
     relevant: float = 1.0
 
-    def _problem(self, train: Dataset, weights: Values | None) -> CuttingPlanes:
+    def make_problem(self, train: Dataset, weights: Values | None) -> CuttingPlanes:
         return CuttingPlanes(
             APLoss(train, self.relevant, weights).tangent,
             train.n_features,

@@ -18,12 +18,12 @@ from pomona._types import Labels, Offsets, Values
 from pomona.measures.lists import RankedLists
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
-from pomona.rankers.forests.lambdamart import deepened
 from pomona.rankers.neural.neural_ranker import NeuralRanker
+from pomona.rankers.truncation import deepened
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.padding import Padding
+    from pomona.rankers.neural.training.padding import Padding
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -52,7 +52,7 @@ class LambdaRank(NeuralRanker):
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """Lambda gradients of the measure."""
         return LambdaObjective(
-            deepened(self._measure, self.truncation),
+            deepened(self.parsed_measure, self.truncation),
             labels,
             query_ptr,
             sigma=self.sigma,
@@ -67,7 +67,7 @@ class LambdaRank(NeuralRanker):
         from pomona.rankers.neural.losses.lambdas import LambdaLoss
 
         lists = RankedLists.of_documents(labels, query_ptr)
-        form = deepened(self._measure, self.truncation).closed_form(lists)
+        form = deepened(self.parsed_measure, self.truncation).closed_form(lists)
         if form is None:
             return None
         return LambdaLoss(

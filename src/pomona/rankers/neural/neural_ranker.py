@@ -5,16 +5,13 @@ Fitting needs PyTorch (`pip install "pomona[neural]"`); a fitted or loaded ranke
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from pomona._types import Features, Labels, Offsets, Scores, Values
@@ -24,13 +21,13 @@ from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange, query_weights
-from pomona.rankers.neural.network import Architecture, Network
-from pomona.rankers.neural.scaling import Scaling
-from pomona.rankers.neural.schedule import SCHEDULES
+from pomona.rankers.neural.network.network import Architecture, Network
+from pomona.rankers.neural.network.scaling import Scaling
+from pomona.rankers.neural.training.schedule import SCHEDULES
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.padding import Padding
+    from pomona.rankers.neural.training.padding import Padding
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -68,11 +65,9 @@ class NeuralRanker(Ranker):
 
     Attributes
     ----------
-    best_epoch_ : the epoch that was kept: the best on the validation data, without any the last.
     evals_ : after every epoch: the mean `loss`, if the method has one; with validation data, the measure of
         the training data as they were met, `train`, and of the validation data, `valid`.
     learning_rate_ : the one that was kept.
-    interrupted_ : whether Ctrl-C ended the training.
     """
 
     measure: str | Measure = "ndcg@10"
@@ -97,6 +92,7 @@ class NeuralRanker(Ranker):
     mixed_precision: bool = False
     verbose: bool = False
 
+    learnt_attributes: ClassVar[tuple[str, ...]] = ("learning_rate_",)
     search_space: ClassVar[Mapping[str, SearchRange]] = {
         "learning_rate": (3e-4, 3e-2, "log"),
         "hidden": [(), (10,), (64,), (64, 32), (256, 128)],
@@ -112,7 +108,7 @@ class NeuralRanker(Ranker):
     def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
         """The same on a GPU, all queries of weight 1; None if only the objective will do."""
 
-    def _fit(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         hidden = (self.hidden,) if isinstance(self.hidden, int) else tuple(self.hidden)
         architecture = Architecture(
             train.n_features, hidden if hidden != (0,) else (), self.activation, self.layer_norm
@@ -120,40 +116,32 @@ class NeuralRanker(Ranker):
         rates = self._checked_rates(valid)
         if find_spec("torch") is None:
             raise MissingExtraError("torch", "neural")
-        from pomona.rankers.neural.training import Course, Trainer, device_named
+        from pomona.rankers.neural.training.trainer import Trainer, TrainingConfig, device_named
 
         trainer = Trainer(
             architecture,
             train,
             valid,
-            np.ones(train.n_queries) if weights is None else query_weights(weights, train),
+            query_weights(weights, train),
             self,
-            measure=self._measure,
-            valid_measure=self._measure if self.valid_measure is None else parse_measure(self.valid_measure),
+            measure=self.parsed_measure,
+            valid_measure=parse_measure(self.measure if self.valid_measure is None else self.valid_measure),
             batch_size=self.batch_size,
             log_features=self.log_features,
             device=device_named(self.device),
             seed=self.seed,
         )
         parameters = self.get_params(deep=False)
-        shared = {field.name: parameters[field.name] for field in dataclasses.fields(Course)}
-        best = -np.inf
-        for number, rate in enumerate(rates, start=1):
-            which = "" if len(rates) == 1 else f"rate {rate:g} ({number} of {len(rates)}), "
-            with self._progress(which) as on_epoch:
-                trained = trainer.train(Course(**{**shared, "learning_rate": rate}), on_epoch)
-            if trained.best > best or number == 1:
-                best, self.learning_rate_, self.model_ = trained.best, rate, trained.network
-                self.best_epoch_, self.evals_ = trained.best_epoch, trained.evals
-            self.interrupted_ = trained.interrupted
-            if trained.interrupted:
-                break
-        if self.interrupted_:
-            if self.best_epoch_ == 0:
-                raise KeyboardInterrupt
-            warnings.warn(f"interrupted: keeping epoch {self.best_epoch_}", stacklevel=3)
-        elif self.best_epoch_ == 0:
+        shared = {field.name: parameters[field.name] for field in dataclasses.fields(TrainingConfig)}
+        log = self.start_training(self.n_epochs, unit="epoch")
+        with log.watch():
+            for number, rate in enumerate(rates, start=1):
+                log.start_path("" if len(rates) == 1 else f"rate {rate:g} ({number} of {len(rates)}), ")
+                trainer.train(TrainingConfig(**{**shared, "learning_rate": rate}), log)
+        if trainer.best is None:
             raise InputError("the training ran away to infinite weights: lower the learning rate")
+        self.model_, config = trainer.best
+        self.learning_rate_ = config.learning_rate
 
     def _checked_rates(self, valid: Dataset | None) -> tuple[float, ...]:
         """The learning rates to try, after a look at the other parameters."""
@@ -180,43 +168,21 @@ class NeuralRanker(Ranker):
             raise InputError("several learning rates can only be told apart on validation data: give valid=…")
         return rates
 
-    @contextlib.contextmanager
-    def _progress(self, what: str) -> Iterator[Callable[[int, Network, dict[str, float]], None] | None]:
-        if not self.verbose:
-            yield None
-            return
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = TextColumn(type(self).__name__), BarColumn(), TextColumn("{task.description}")
-        with Progress(*columns, TimeRemainingColumn()) as bar:
-            task = bar.add_task("", total=self.n_epochs)
-
-            def on_epoch(epoch: int, network: Network, now: dict[str, float]) -> None:
-                judged = "".join(f", {part} {value:.4f}" for part, value in now.items())
-                bar.update(task, completed=epoch, description=f"{what}{epoch} epochs{judged}")
-
-            yield on_epoch
-
-    def _predict(self, X: Features) -> Scores:
+    def predict_rows(self, X: Features) -> Scores:
         return self.model_.score(X)
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        network = self.model_
-        facts = {
-            "network": dataclasses.asdict(network.architecture),
-            "log_features": network.scaling.log,
-            "best_epoch": self.best_epoch_,
-            "learning_rate": self.learning_rate_,
-            "evals": self.evals_,
-        }
-        arrays: dict[str, NDArray[Any]] = {
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        network, (facts, arrays) = self.model_, super().get_state()
+        facts |= {"network": dataclasses.asdict(network.architecture), "log_features": network.scaling.log}
+        arrays |= {
             "mean": network.scaling.mean,
             "inverse": network.scaling.inverse,
             "parameters": network.parameters,
         }
         return facts, arrays
 
-    def _set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
         shape = facts["network"]
         architecture = Architecture(**{**shape, "hidden": tuple(shape["hidden"])})
         scaling = Scaling(arrays["mean"], arrays["inverse"], bool(facts["log_features"]))
@@ -228,6 +194,3 @@ class NeuralRanker(Ranker):
         ):
             raise ValueError("the parameters do not fit the network")
         self.model_ = Network(architecture, scaling, arrays["parameters"])
-        self.evals_ = {part: [float(v) for v in values] for part, values in facts["evals"].items()}
-        self.best_epoch_, self.learning_rate_ = int(facts["best_epoch"]), float(facts["learning_rate"])
-        self.interrupted_ = False

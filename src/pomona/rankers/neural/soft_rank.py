@@ -23,7 +23,7 @@ from pomona.rankers.neural.neural_ranker import NeuralRanker
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.padding import Padding
+    from pomona.rankers.neural.training.padding import Padding
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -50,11 +50,11 @@ class SoftRank(NeuralRanker):
 
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """Minus the soft measure."""
-        return SoftRankObjective(self._measure, labels, query_ptr, sigma=self.sigma, weights=weights)
+        return SoftRankObjective(self.parsed_measure, labels, query_ptr, sigma=self.sigma, weights=weights)
 
     def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
         """Minus the soft measure on a GPU."""
         from pomona.rankers.neural.losses.softrank import SoftRankLoss
 
-        form = soft_form(self._measure, RankedLists.of_documents(labels, query_ptr))
+        form = soft_form(self.parsed_measure, RankedLists.of_documents(labels, query_ptr))
         return SoftRankLoss(padding, form, sigma=self.sigma)

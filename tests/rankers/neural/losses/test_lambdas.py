@@ -5,7 +5,7 @@ import torch
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure
 from pomona.rankers.neural.losses.lambdas import LambdaLoss
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from pomona.rankers.neural.losses.listmle import ListMLELoss
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 from reference.list_losses import order_likelihood
 
 

@@ -19,7 +19,7 @@ from pomona.rankers.neural.losses.listmle import ListMLELoss
 from pomona.rankers.neural.losses.listnet import ListNetLoss
 from pomona.rankers.neural.losses.ranknet import RankNetLoss
 from pomona.rankers.neural.losses.softrank import SoftRankLoss
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 CPU = torch.device("cpu")
 

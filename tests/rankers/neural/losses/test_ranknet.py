@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from pomona.rankers.neural.losses.ranknet import RankNetLoss
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 
 def test_the_sheet():

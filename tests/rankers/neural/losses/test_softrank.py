@@ -6,7 +6,7 @@ from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure
 from pomona.objectives.softrank import soft_form
 from pomona.rankers.neural.losses.softrank import SoftRankLoss, _DecayedSum, first_coefficients
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 from reference.list_losses import rank_distribution, stands_above
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from pomona.measures.closed_form import POSITION, PRECISION, ClosedForm
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 _MOST_CERTAIN = 1.0 - 1e-6  # the cascade's terms divide by 1 − R; nearer to 1, more is lost than gained
 

@@ -9,7 +9,7 @@ from pomona._types import Labels
 from pomona.measures.lists import encode
 from pomona.rankers.neural.losses.loss import SmoothLoss
 from pomona.rankers.neural.losses.plackett_luce import order_losses
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 
 class ListMLELoss(SmoothLoss):

@@ -8,7 +8,7 @@ from torch import Tensor
 from pomona._types import Labels
 from pomona.rankers.neural.losses.loss import SmoothLoss
 from pomona.rankers.neural.losses.plackett_luce import order_losses
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 
 class ListNetLoss(SmoothLoss):

@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from pomona._types import Labels
 from pomona.rankers.neural.losses.loss import SmoothLoss
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 
 class RankNetLoss(SmoothLoss):

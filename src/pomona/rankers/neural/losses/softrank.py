@@ -18,7 +18,7 @@ from torch.nn import functional
 from pomona.measures.closed_form import PRECISION, ClosedForm
 from pomona.objectives._decays import as_decays
 from pomona.rankers.neural.losses.loss import SmoothLoss
-from pomona.rankers.neural.padding import Padding
+from pomona.rankers.neural.training.padding import Padding
 
 
 class _CutProduct(torch.autograd.Function):

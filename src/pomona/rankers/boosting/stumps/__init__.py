@@ -1,0 +1,1 @@
+"""Thresholds on single features: the weak rankers, and their sum."""

@@ -1,0 +1,1 @@
+"""How forests are grown: the boosting loop behind every forest ranker."""

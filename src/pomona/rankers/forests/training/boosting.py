@@ -1,0 +1,139 @@
+"""Gradient boosting of trees towards any objective, stopped by any measure: the loop behind every forest.
+
+Each round: gradients at the current scores, a tree grown on them, its leaf values times the learning
+rate added to the scores. The measure of the validation queries decides when to stop and which round was
+best. An objective with several outputs (one for each class, say) grows a tree for each of them every round.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Offsets, Scores, Values
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError
+from pomona.measures.base import Measure
+from pomona.objectives.base import Objective
+from pomona.rankers.evaluator import RankingEvaluator
+from pomona.rankers.training_log import TrainingLog
+from pomona.trees.forest import Forest
+from pomona.trees.grower import Grower, GrownTree
+from pomona.trees.walk import leaves_of
+
+
+@kernel
+def _add_values(first, last, value, leaf_of_row, out):
+    for i in range(first, last):
+        out[i] += value[leaf_of_row[i]]
+
+
+@dataclass(frozen=True)
+class BoostingConfig:
+    """How long to boost, and on what: parameters of `ForestRanker`, explained there."""
+
+    n_trees: int
+    learning_rate: float
+    query_fraction: float = 1.0
+    seed: int = 0
+
+
+def first_output(outputs: Values) -> Scores:
+    """The score of a ranker with a single output."""
+    single: Scores = outputs[0]
+    return single
+
+
+def boost(
+    train: Dataset,
+    valid: Dataset | None,
+    objective: Objective,
+    grower: Grower,
+    measure: Measure,
+    config: BoostingConfig,
+    log: TrainingLog,
+    *,
+    start: Sequence[Forest] = (),
+    combine: Callable[[Values], Scores] = first_output,
+) -> list[Forest]:
+    """A forest for each output, boosted up to `n_trees` rounds in all and cut at the best of the log.
+
+    `start` has forests to go on from; `combine` makes one score a document of (n_outputs, n_docs) outputs.
+    """
+    rng = np.random.default_rng(config.seed)
+    earlier = list(start) or [Forest.empty(train.n_features, objective.start())] * objective.n_outputs
+    grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
+    outputs = _outputs(earlier, train)
+    held_out = None if valid is None else _outputs(earlier, valid)
+    gradient, hessian = np.empty(outputs.shape, np.float32), np.empty(outputs.shape, np.float32)
+    evaluators = [] if valid is None else [RankingEvaluator(part, measure) for part in (train, valid)]
+    with log.watch():
+        for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
+            if objective.n_outputs == 1:
+                objective.gradients(outputs[0], gradient[0], hessian[0])
+            else:
+                objective.gradients(outputs, gradient, hessian)
+            if iteration == 1 and not gradient.any():
+                raise InputError(
+                    f"there is nothing to learn: no pair of documents of a query would change {measure} "
+                    "(all labels of each query are equal, or count alike)"
+                )
+            rows = _bag(train.query_ptr, config.query_fraction, rng)
+            for k, trees in enumerate(grown):
+                tree = grower.grow(gradient[k], hessian[k], rows, rng)
+                value = tree.value * config.learning_rate
+                over_chunks(_add_values, train.n_docs, value, tree.leaf_of_row, outputs[k], smallest=1 << 14)
+                if valid is not None and held_out is not None:
+                    held_out[k] += value[leaves_in(valid, tree)]
+                trees.append((tree, value))
+            if held_out is None:
+                log.record()
+            else:
+                scores = combine(outputs), combine(held_out)
+                log.record(train=evaluators[0].mean(scores[0]), valid=evaluators[1].mean(scores[1]))
+            if log.should_stop:
+                break
+    if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
+        warnings.warn(
+            "no tree found a split, so all documents score alike: lower min_docs, or give more data",
+            stacklevel=2,
+        )
+    return [
+        forest_of(trees, forest).head(log.best_iteration)
+        for trees, forest in zip(grown, earlier, strict=True)
+    ]
+
+
+def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Forest:
+    """Grown trees, each with its leaf values, as one forest that begins with the trees of `after`."""
+    node_ptr = np.cumsum([0, *(len(tree.feature) for tree, _ in grown)])
+    leaf_ptr = np.cumsum([0, *(len(value) for _, value in grown)])
+    arrays: dict[str, NDArray[np.generic]] = {"node_ptr": node_ptr, "leaf_ptr": leaf_ptr}
+    for name in ("feature", "threshold", "nan_left", "left", "right", "gain"):
+        arrays[name] = np.concatenate([getattr(after, name)[:0], *(getattr(tree, name) for tree, _ in grown)])
+    arrays["value"] = np.concatenate([np.empty(0), *(value for _, value in grown)])
+    return after.extended(Forest.of_arrays(arrays, after.n_features, 0.0))
+
+
+def _outputs(forests: Sequence[Forest], data: Dataset) -> Values:
+    return np.stack([forest.score(data.X) for forest in forests])
+
+
+def leaves_in(data: Dataset, tree: GrownTree) -> NDArray[np.int32]:
+    """The leaf of a tree that each document falls into."""
+    return leaves_of(data.X, tree.feature, tree.threshold, tree.nan_left, tree.left, tree.right)
+
+
+def _bag(query_ptr: Offsets, fraction: float, rng: np.random.Generator) -> NDArray[np.int32] | None:
+    """The rows of a random share of the queries, without replacement; None for all."""
+    if fraction >= 1.0:
+        return None
+    n_queries = len(query_ptr) - 1
+    kept = np.zeros(n_queries, bool)
+    kept[rng.permutation(n_queries)[: max(1, round(fraction * n_queries))]] = True
+    return np.flatnonzero(np.repeat(kept, np.diff(query_ptr))).astype(np.int32)

@@ -1,0 +1,1 @@
+"""Sums over documents, features, labels and pairs that several linear methods need."""

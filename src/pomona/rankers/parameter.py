@@ -1,0 +1,103 @@
+"""What values a parameter can take: declared as its type, checked when a ranker is fitted.
+
+`n_trees: PositiveInt = 100` says all there is to say, so no ranker checks its parameters by hand. None, or a
+text beside numbers, is admitted as in any annotation: `l1: PositiveFloat | None = None`.
+
+>>> @dataclass
+... class Demo:
+...     n_trees: PositiveInt = 100
+...     C: PositiveFloat | Literal["validate"] = "validate"
+>>> check_parameters(Demo(C=0))
+Traceback (most recent call last):
+pomona.errors.InputError: C must be a number above 0, or 'validate', found 0
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from dataclasses import dataclass, fields
+from functools import cache
+from numbers import Integral, Real
+from typing import Annotated, Any, Literal, Union
+
+from pomona.errors import InputError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Numbers from `low` to `high`; `closed` tells which ends belong to it: `[]`, `[)`, `(]` or `()`."""
+
+    low: float
+    high: float = float("inf")
+    closed: Literal["[]", "[)", "(]", "()"] = "[)"
+
+    def __contains__(self, value: float) -> bool:
+        above = value >= self.low if self.closed[0] == "[" else value > self.low
+        return above and (value <= self.high if self.closed[1] == "]" else value < self.high)
+
+    def __str__(self) -> str:
+        least = f"{'of at least' if self.closed[0] == '[' else 'above'} {self.low:g}"
+        most = f" and {'at most' if self.closed[1] == ']' else 'below'} {self.high:g}"
+        return least if self.high == float("inf") else least + most
+
+
+PositiveInt = Annotated[int, Interval(1)]
+PositiveFloat = Annotated[float, Interval(0, closed="()")]
+NonNegativeFloat = Annotated[float, Interval(0)]
+Share = Annotated[float, Interval(0, 1, "(]")]
+Probability = Annotated[float, Interval(0, 1, "()")]
+"""Neither impossible nor certain."""
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse, in one line, the first parameter of a dataclass that its type does not admit."""
+    cls: type = type(estimator)
+    for name, kind in _types_of(cls).items():
+        value = getattr(estimator, name)
+        if not _admits(kind, value):
+            if typing.get_origin(kind) is Literal:
+                raise UnknownNameError(name, str(value), map(str, typing.get_args(kind)))
+            raise InputError(f"{name} must be {_words(kind)}, found {value!r}")
+
+
+@cache
+def _types_of(cls: type) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(cls)}
+
+
+def _admits(kind: Any, value: Any) -> bool:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (Union, types.UnionType):
+        return any(_admits(one, value) for one in arguments)
+    if origin is Annotated:
+        return _admits(arguments[0], value) and value in arguments[1]
+    if origin is Literal:
+        return value in arguments
+    if origin is tuple:
+        items = arguments[:1] * len(value) if isinstance(value, tuple | list) else ()
+        return isinstance(value, tuple | list) and all(map(_admits, items, value))
+    if kind in (int, float):
+        return isinstance(value, Integral if kind is int else Real) and not isinstance(value, bool)
+    return isinstance(value, kind) if isinstance(kind, type) else True
+
+
+def _words(kind: Any) -> str:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (Union, types.UnionType):
+        return ", or ".join(map(_words, arguments))
+    if origin is Annotated:
+        return f"{_words(arguments[0])} {arguments[1]}"
+    if origin is Literal:
+        return " or ".join(map(repr, arguments))
+    if origin is tuple:
+        return f"several of {_words(arguments[0])}"
+    names = {
+        int: "an integer",
+        float: "a number",
+        bool: "true or false",
+        str: "a text",
+        types.NoneType: "None",
+    }
+    return names.get(kind, getattr(kind, "__name__", str(kind)))

@@ -1,0 +1,128 @@
+"""The record of one training: its learning curves, its best iteration, when to stop, and what Ctrl-C leaves.
+
+Every ranker that learns step by step goes through this class (`Ranker.start_training`), whatever its steps
+are: trees, rounds, epochs, or the values of a penalty that are tried one after the other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+
+class TrainingLog:
+    """What happened in a training, iteration by iteration.
+
+    The best iteration is the first with the highest value of the part that decides, `valid` by default; where
+    that part is not recorded, the latest. Iterations may lie on several *paths* (one for each of several
+    learning rates, say): the best one is the best of all paths, its number is that on its own path, and the
+    curves are those of that path.
+
+    Parameters
+    ----------
+    title : what the progress bar says first.
+    total : the most iterations there may be on a path.
+    unit : what an iteration is called.
+    done : iterations that an earlier training has done, where this one goes on from it.
+    deciding : the parts that tell which iteration is best; the first of them that is recorded decides.
+    early_stopping : stop after so many iterations without a better one; None never stops.
+    verbose : show a progress bar.
+
+    Attributes
+    ----------
+    evals : the recorded values by part, one an iteration.
+    iteration : how many iterations there were on the current path, those `done` before included.
+    best_iteration : the best of all; `done` before any.
+    best_value : its value of the part that decided.
+    interrupted : whether Ctrl-C ended the training.
+
+    >>> log = TrainingLog("demo", 9, early_stopping=2)
+    >>> with log.watch():
+    ...     for value in (0.3, 0.5, 0.4, 0.5, 0.9):
+    ...         is_best = log.record(valid=value)
+    ...         if log.should_stop:
+    ...             break
+    >>> log.best_iteration, log.evals
+    (2, {'valid': [0.3, 0.5, 0.4, 0.5]})
+    """
+
+    def __init__(
+        self,
+        title: str = "",
+        total: int = 0,
+        *,
+        unit: str = "iteration",
+        done: int = 0,
+        deciding: Sequence[str] = ("valid",),
+        early_stopping: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.evals: dict[str, list[float]] = {}
+        self.iteration = self.best_iteration = self._done = done
+        self.best_value, self.interrupted = -np.inf, False
+        self._title, self._total, self._unit = title, total, unit
+        self._deciding, self._early_stopping, self._verbose = deciding, early_stopping, verbose
+        self._curves, self._path, self._highest, self._latest_rise = self.evals, "", -np.inf, done
+        self._show: Callable[[str], None] | None = None
+
+    @contextlib.contextmanager
+    def watch(self) -> Iterator[None]:
+        """Show the bar in the body; Ctrl-C there ends it, unless nothing was learnt that could be kept."""
+        with self._progress():
+            try:
+                yield
+            except KeyboardInterrupt:
+                if self.best_iteration == self._done:
+                    raise
+                self.interrupted = True
+
+    def start_path(self, name: str = "") -> None:
+        """The next iterations lie on a path of their own, which the bar calls by this name."""
+        self.iteration, self._curves, self._path = self._done, {}, name
+        self._highest, self._latest_rise = -np.inf, self._done
+
+    def record(self, **values: float) -> bool:
+        """Note the values of one more iteration, by part; whether it is the best so far."""
+        self.iteration += 1
+        for part, now in values.items():
+            self._curves.setdefault(part, []).append(float(now))
+        if self._show is not None:
+            judged = "".join(f", {part} {now:.4f}" for part, now in values.items())
+            self._show(f"{self._path}{self.iteration} {self._unit}s{judged}")
+        value = next((values[part] for part in self._deciding if part in values), None)
+        if value is None or value > self._highest:
+            self._highest, self._latest_rise = -np.inf if value is None else value, self.iteration
+        is_best = value is None or value > self.best_value
+        if is_best:
+            self.best_iteration, self.evals = self.iteration, self._curves
+            self.best_value = self._highest
+        return is_best
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether the path has not risen for as long as `early_stopping` says."""
+        patience = self._early_stopping or np.inf
+        return self.iteration - self._latest_rise >= patience
+
+    @property
+    def kept(self) -> str:
+        """What an interrupted training keeps, in words."""
+        return f"{self._unit} {self.best_iteration} of {self.iteration}"
+
+    @contextlib.contextmanager
+    def _progress(self) -> Iterator[None]:
+        if not self._verbose:
+            yield
+            return
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = TextColumn(self._title), BarColumn(), TextColumn("{task.description}")
+        with Progress(*columns, TimeRemainingColumn()) as bar:
+            task = bar.add_task("", total=self._total)
+            self._show = lambda text: bar.update(task, completed=self.iteration, description=text)
+            try:
+                yield
+            finally:
+                self._show = None

@@ -1,0 +1,53 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pomona.rankers.neural.training import batches
+from pomona.rankers.neural.training.batches import lay_out
+
+
+def offsets(lengths):
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=40), st.integers(1, 9), st.integers(0, 5))
+def test_every_document_stands_once_and_queries_stay_whole(lengths, batch_size, seed):
+    query_ptr = offsets(lengths)
+    layout = lay_out(query_ptr, batch_size, np.random.default_rng(seed))
+    assert sorted(layout.rows.tolist()) == list(range(query_ptr[-1]))
+    assert sorted(np.concatenate([batch.queries for batch in layout.batches]).tolist()) == list(
+        range(len(lengths))
+    )
+    end = 0
+    for batch in layout.batches:
+        assert batch.begin == end
+        assert 1 <= len(batch.queries) <= batch_size
+        end = batch.end
+        for query, first, last in zip(batch.queries, batch.query_ptr[:-1], batch.query_ptr[1:], strict=True):
+            own = layout.rows[batch.begin + first : batch.begin + last]
+            assert sorted(own.tolist()) == list(range(query_ptr[query], query_ptr[query + 1]))
+    assert end == query_ptr[-1]
+
+
+def test_no_long_query_pads_short_ones():
+    lengths = np.random.default_rng(0).permutation(np.repeat([10, 900], [64, 16]))
+    layout = lay_out(offsets(lengths), 16, np.random.default_rng(0))
+    assert [set(lengths[batch.queries].tolist()) for batch in layout.batches] == [{10}] * 4 + [{900}]
+    lengths = np.random.default_rng(0).lognormal(4, 0.7, 500).astype(int) + 1
+    layout = lay_out(offsets(lengths), 16, np.random.default_rng(0))
+    padded = sum(len(batch.queries) * lengths[batch.queries].max() for batch in layout.batches)
+    assert padded < 1.15 * lengths.sum()
+
+
+def test_batches_of_long_queries_are_small(monkeypatch):
+    monkeypatch.setattr(batches, "MOST_PAIRS", 4 * 100**2)
+    layout = lay_out(offsets([100] * 8 + [300] * 2), 8, np.random.default_rng(0))
+    assert [len(batch.queries) for batch in layout.batches] == [4, 4, 1, 1]
+
+
+def test_documents_and_queries_are_shuffled():
+    layout = lay_out(offsets([20] * 8), 2, np.random.default_rng(0))
+    assert (np.diff(layout.rows) < 0).any()
+    assert sum(np.diff(np.concatenate([batch.queries for batch in layout.batches])) < 0) > 0
+    again = lay_out(offsets([20] * 8), 2, np.random.default_rng(0))
+    assert (again.rows == layout.rows).all()
