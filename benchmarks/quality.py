@@ -14,7 +14,7 @@ from scipy import stats
 
 import pomona as pm
 from pomona.data.catalog import load_folds
-from pomona.data.folds import QueryKFold
+from pomona.data.k_fold import QueryKFold
 
 LEAVES, RATE, TREES, PATIENCE = 31, 0.1, 500, 50
 

@@ -25,18 +25,18 @@ def oracles() -> Path:
 @pytest.fixture
 def in_process(monkeypatch):
     """Do the runs of comparisons in this process: quicker, where processes are not what a test is about."""
-    from pomona.experiments.run import execute
-    from pomona.experiments.runner import Event
+    from pomona.experiments.execute import execute, rehearse
+    from pomona.experiments.runner import RunEvent
 
-    class HerePool:
+    class HereRunner:
         def __init__(self, *_): ...
         def __enter__(self):
             return self
 
         def __exit__(self, *_): ...
-        def run(self, tasks):
+        def run(self, tasks, *, is_rehearsal=False):
             for task in tasks:
-                yield Event(task.run)
-                yield Event(task.run, execute(task))
+                yield RunEvent(task.run)
+                yield RunEvent(task.run, rehearse(task) if is_rehearsal else execute(task))
 
-    monkeypatch.setattr("pomona.experiments.compare.Pool", HerePool)
+    monkeypatch.setattr("pomona.experiments.compare.LocalRunner", HereRunner)

@@ -161,6 +161,7 @@ def test_public_surface():
         "load",
         "load_model",
         "measure",
+        "read",
         "read_letor",
         "simulate",
         "write_letor",

@@ -1,4 +1,4 @@
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError, NothingToLearnError, UnknownNameError
 
 
 def test_the_place_is_as_precise_as_is_known():
@@ -13,3 +13,8 @@ def test_the_nearest_name_is_offered():
     )
     assert "did you mean 'MART'" in str(UnknownNameError("ranker", "mrt", ["MART", "RankSVM"]))
     assert "did you mean" not in str(UnknownNameError("convention", "zzz", ["letor3"]))
+
+
+def test_nothing_to_learn_is_said_in_the_same_words():
+    assert str(NothingToLearnError("no labels")) == "there is nothing to learn: no labels"
+    assert issubclass(NothingToLearnError, InputError)

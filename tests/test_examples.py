@@ -49,8 +49,7 @@ def runs(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch, collections, in_process):
     """Runs in this process, without what makes their costs exact."""
-    monkeypatch.setattr("pomona.experiments.run.start_peak_memory", lambda: False)
-    monkeypatch.setattr("pomona.experiments.run._MOST_TIMINGS", 1)
+    monkeypatch.setattr("pomona.experiments.execute._MOST_TIMINGS", 1)
     monkeypatch.setenv("POMONA_DATA", str(collections))
     with threads(1):  # threads of several libraries get in each other's way
         yield

@@ -10,7 +10,6 @@ and stays. A part whose comparison has not been run stays as it is.
 from __future__ import annotations
 
 import csv
-import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -24,12 +23,13 @@ import polars as pl
 import vl_convert
 
 import pomona as pm
+from pomona.experiments.analysis.pairs import both_ways
 from pomona.experiments.findings import Findings, find
 from pomona.experiments.results import Results, read_results
-from pomona.report import figures
-from pomona.report.answer import is_significant
 from pomona.report.digits import fixed, p_value, signed, significant
-from pomona.report.drawings import for_file
+from pomona.report.encoding import for_file, vega_lite
+from pomona.report.sections.conventions import convention_curves, trained_judged
+from pomona.report.sections.winning import winning_numbers as winning_chart
 from pomona.stats.winning import winning_numbers
 
 HERE = Path(__file__).parent
@@ -61,7 +61,7 @@ class Comparison:
 
     def mean(self, dataset: str, ranker: str, measure: str) -> float | None:
         """The mean over all test queries, or None where there is none."""
-        found = self.findings.table.filter(dataset=dataset, ranker=ranker, measure=measure)["mean"]
+        found = self.findings.quality.filter(dataset=dataset, ranker=ranker, measure=measure)["mean"]
         return found[0] if len(found) else None
 
     def cutoff(self, dataset: str, ranker: str, tool: str, k: int) -> float:
@@ -71,18 +71,13 @@ class Comparison:
 
     def pair(self, dataset: str, measure: str, a: str, b: str) -> dict[str, Any]:
         """What the tests say of a − b."""
-        found = self.findings.pairs.filter(
-            pl.col("a").is_in([a, b]), pl.col("b").is_in([a, b]), dataset=dataset, measure=measure
-        ).row(0, named=True)
-        if found["a"] == a:
-            return found
-        low, high = ((None if of is None else -of) for of in (found["high"], found["low"]))
-        return {**found, "a": a, "b": b, "difference": -found["difference"], "low": low, "high": high}
+        pairs = both_ways(self.findings.pairs)
+        return pairs.filter(dataset=dataset, measure=measure, a=a, b=b).row(0, named=True)
 
     def told(self, dataset: str, measure: str, a: str, b: str) -> str:
         """The difference a − b, its interval and whether it is more than chance, in words."""
         pair = self.pair(dataset, measure, a, b)
-        verdict = "significant" if is_significant(pair, self.findings.alpha) else "within chance"
+        verdict = "significant" if pair["is_significant"] else "within chance"
         interval = f"{signed(pair['low'])} to {signed(pair['high'])}"
         chance = f"p {p_value(pair['randomization_p'])}, Holm {p_value(pair['holm_p'])}"
         return f"{signed(pair['difference'])} ({interval}; {chance}: {verdict})"
@@ -92,8 +87,7 @@ def shown(chart: Any, folder: Path, stem: str) -> str:
     """A chart of the report as a file, and the Markdown that shows it."""
     if chart is None:
         return "(There is nothing to draw.)"
-    spec = chart.to_dict(validate=False)
-    spec["datasets"] = {name: json.loads(rows) for name, rows in spec["datasets"].items()}
+    spec = vega_lite(chart)
     (folder / "figures").mkdir(exist_ok=True)
     (folder / "figures" / f"{stem}.svg").write_text(
         vl_convert.vegalite_to_svg(for_file(spec)), encoding="utf-8"
@@ -181,13 +175,13 @@ def tool_claims(of: Comparison, folder: Path) -> str:
 
 def figure_1(of: Comparison, folder: Path) -> str:
     """Trained with × judged by."""
-    return shown(figures.trained_judged(of.findings, "mq2008"), folder, "busa-fekete-1")
+    return shown(trained_judged(of.findings, "mq2008"), folder, "busa-fekete-1")
 
 
 def figure_2(of: Comparison, folder: Path) -> str:
     """The six methods, trained with the definition's NDCG, judged by each tool."""
     six = of.only(lambda label: "(" not in label)
-    return shown(figures.convention_curves(six.findings, "mq2008"), folder, "busa-fekete-2")
+    return shown(convention_curves(six.findings, "mq2008"), folder, "busa-fekete-2")
 
 
 # Modrý 2014
@@ -199,7 +193,7 @@ def thesis_table(of: Comparison, folder: Path) -> str:
     ndcg, err = of.findings.measures[:2]
     known = {row["ranker"]: row for row in published("thesis_letor4")} if data == "LETOR 4.0" else {}
     costs = {row["ranker"]: row for row in of.findings.costs.filter(dataset=data).iter_rows(named=True)}
-    found = of.findings.table.filter(dataset=data, measure=ndcg).sort("norm", descending=True)
+    found = of.findings.quality.filter(dataset=data, measure=ndcg).sort("norm", descending=True)
     rows = []
     for row in found.iter_rows(named=True):
         name, cost = row["ranker"], {} if row["is_bound"] else costs[row["ranker"]]
@@ -306,7 +300,7 @@ def _front(row: dict[str, Any]) -> str:
 
 def winning_figure(of: Comparison, folder: Path) -> str:
     """NWN by IWN."""
-    return shown(figures.winning_numbers(of.findings), folder, "winning-numbers")
+    return shown(winning_chart(of.findings), folder, "winning-numbers")
 
 
 LETOR = {"MAP": "ap", "NDCG@3": "ndcg@3", "NDCG@5": "ndcg@5", "NDCG@10": "ndcg@10"}
@@ -363,7 +357,7 @@ def peers_table(of: Comparison, folder: Path) -> str:
         costs = {row["ranker"]: row for row in of.findings.costs.filter(dataset=data).iter_rows(named=True)}
         cells = {
             (row["ranker"], row["measure"]): f"{fixed(row['mean'])}{row['mark'] or ''}"
-            for row in of.findings.table.filter(dataset=data).iter_rows(named=True)
+            for row in of.findings.quality.filter(dataset=data).iter_rows(named=True)
         }
         for row in of.results.spec.rankers:
             cost = costs[row.label]

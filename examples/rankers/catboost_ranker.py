@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import catboost
 import numpy as np
@@ -14,10 +13,9 @@ from numpy.typing import NDArray
 
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.rankers.base import Ranker, SearchRange, query_weights
+from pomona.rankers.base import Ranker, query_weights
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class CatBoostRanker(Ranker):
     """CatBoost, oblivious trees towards `YetiRank`.
 
@@ -31,10 +29,10 @@ class CatBoostRanker(Ranker):
     seed : of YetiRank's permutations and CatBoost's bootstrap.
     """
 
-    name: ClassVar[str] = "catboost"
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Prokhorenkova et al., NeurIPS 2018; Gulin, Kuralenok & Pavlov, JMLR 2011"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "catboost"
+    family = "list-wise"
+    paper = "Prokhorenkova et al., NeurIPS 2018; Gulin, Kuralenok & Pavlov, JMLR 2011"
+    search_space = {
         "learning_rate": (0.02, 0.3, "log"),
         "max_depth": (4, 8, "int"),
         "l2": (1.0, 30.0, "log"),

@@ -9,8 +9,7 @@ by which its model is kept. Comparison, search, statistics and report come by th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import lightgbm
 import numpy as np
@@ -18,10 +17,9 @@ from numpy.typing import NDArray
 
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.rankers.base import Ranker, SearchRange
+from pomona.rankers.base import Ranker
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LightGBMRanker(Ranker):
     """LightGBM, objective `lambdarank`.
 
@@ -33,10 +31,10 @@ class LightGBMRanker(Ranker):
     seed : of the features that a tree may use.
     """
 
-    name: ClassVar[str] = "lightgbm"
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Ke et al., NIPS 2017"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "lightgbm"
+    family = "list-wise"
+    paper = "Ke et al., NIPS 2017"
+    search_space = {
         "learning_rate": (0.02, 0.3, "log"),
         "n_leaves": (7, 127, "log int"),
         "min_docs": (5, 200, "log int"),

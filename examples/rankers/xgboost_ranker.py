@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import xgboost
@@ -12,10 +11,9 @@ from numpy.typing import NDArray
 
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.rankers.base import Ranker, SearchRange, query_weights
+from pomona.rankers.base import Ranker, query_weights
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class XGBoostRanker(Ranker):
     """XGBoost, objective `rank:ndcg`, trees grown leaf by leaf on histograms.
 
@@ -28,10 +26,10 @@ class XGBoostRanker(Ranker):
     seed : of the features that a tree may use.
     """
 
-    name: ClassVar[str] = "xgboost"
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Chen & Guestrin, KDD 2016"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "xgboost"
+    family = "list-wise"
+    paper = "Chen & Guestrin, KDD 2016"
+    search_space = {
         "learning_rate": (0.02, 0.3, "log"),
         "n_leaves": (7, 127, "log int"),
         "min_hessian": (0.01, 10.0, "log"),

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pomona.data.catalog import load as load
     from pomona.data.dataset import Dataset as Dataset
     from pomona.data.letor import read_letor as read_letor
-    from pomona.data.letor import write_letor as write_letor
+    from pomona.data.letor_writer import write_letor as write_letor
+    from pomona.data.read import read as read
     from pomona.data.simulate import simulate as simulate
     from pomona.errors import PomonaError as PomonaError
     from pomona.measures.base import Measure as Measure
@@ -61,9 +62,10 @@ _HOMES = {
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
     "measure": "pomona.measures.parse",
+    "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",
     "simulate": "pomona.data.simulate",
-    "write_letor": "pomona.data.letor",
+    "write_letor": "pomona.data.letor_writer",
 }
 
 __all__ = [*_HOMES, "__version__"]

@@ -33,8 +33,6 @@ _FIELD = 20
 _MASK = (1 << _FIELD) - 1
 _PATIENCE = 4096  # looks at the board, some 50 µs, before a core is given away
 
-MOST_TASKS = _MASK // 2
-
 _I32 = ir.IntType(32)
 _YIELD = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
 _IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
@@ -115,7 +113,7 @@ def dismiss(board: NDArray[np.int64]) -> None:
 
 @kernel
 def publish(board, n_tasks):
-    """Begin a step of `n_tasks` (at most MOST_TASKS); what they need must have been written before."""
+    """Begin a step of `n_tasks` (fewer than 2^19); what they need must have been written before."""
     step = (board[_STEP] >> (2 * _FIELD)) + 1
     _store_atomically(board, _STEP, ((step & _MASK) << (2 * _FIELD)) | (n_tasks << _FIELD))
 

@@ -25,6 +25,17 @@ class InputError(PomonaError, ValueError):
         super().__init__(f"{place}: {message}" if place else message)
 
 
+class NothingToLearnError(InputError):
+    """Training data from which no ranker of this kind could learn.
+
+    >>> print(NothingToLearnError("all labels are equal"))
+    there is nothing to learn: all labels are equal
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"there is nothing to learn: {reason}")
+
+
 class UnknownNameError(PomonaError, LookupError):
     """A name that is not in a list of names: says which come nearest.
 

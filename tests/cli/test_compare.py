@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 import pomona as pm
 from pomona.cli.compare import Progress, compare, print_rows
 from pomona.errors import PomonaError
-from pomona.experiments.run import Outcome, Run
-from pomona.experiments.runner import Event
+from pomona.experiments.execute import RunResult
+from pomona.experiments.run import RunSpec
+from pomona.experiments.runner import RunEvent
 from pomona.experiments.spec import read_spec
 
 TOY = "toy=simulate(queries=24, docs_per_query=8, features=5, seed=3)"
@@ -179,14 +180,16 @@ def test_the_progress_table():
     progress = Progress("ap", n_shown=3)
     console = Console(file=io.StringIO(), width=100)
     console.print(progress)
-    runs = [Run("toy", fold, label, "mart", {}, 0, f"{fold}") for fold in (1, 2, 3) for label in ("A", "B")]
-    runs = [Run(*[*vars(one).values()][:4], {"label": one.ranker}, 0, one.data) for one in runs]
+    runs = [
+        RunSpec("toy", fold, label, "mart", {}, 0, f"{fold}") for fold in (1, 2, 3) for label in ("A", "B")
+    ]
+    runs = [RunSpec(*[*vars(one).values()][:4], {"label": one.ranker}, 0, one.data) for one in runs]
     done = {"state": "done", "record": {"means": {"test": {"ap": 0.25}}}}
     progress.start(runs, {runs[0].id: done})
     for one in runs[1:5]:
-        progress.see(Event(one))
-    progress.see(Event(runs[1], Outcome(runs[1].id, "done", record={"means": {"test": {"ap": 0.5}}})))
-    progress.see(Event(runs[2], Outcome(runs[2].id, "failed", "out of memory")))
+        progress.see(RunEvent(one))
+    progress.see(RunEvent(runs[1], RunResult(runs[1].id, "done", record={"means": {"test": {"ap": 0.5}}})))
+    progress.see(RunEvent(runs[2], RunResult(runs[2].id, "failed", "out of memory")))
     console.print(progress)
     text = console.file.getvalue()
     assert "reading and checking the data" in text

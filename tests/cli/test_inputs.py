@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from pomona.cli.inputs import read_data, read_scores
+from pomona.cli.inputs import read_judged, read_scores
 from pomona.errors import InputError
 
 
@@ -35,9 +35,10 @@ def test_refusals(text, why, tmp_path):
         read_scores(path, 3)
 
 
-def test_data_in_any_format(tmp_path):
-    (tmp_path / "d.txt").write_text("1 qid:1 1:2\n")
-    (tmp_path / "d.csv").write_text("label,qid,a\n1,1,2\n")
-    for name in ("d.txt", "d.csv"):
-        data = read_data(tmp_path / name)
-        assert (data.X.tolist(), data.y.tolist()) == ([[2]], [1])
+def test_scores_of_data_in_any_format(tmp_path):
+    (tmp_path / "s").write_text("3\n5\n4\n")
+    (tmp_path / "d.txt").write_text("1 qid:1 1:2\n0 qid:2 1:2\n2 qid:1 1:2\n")
+    (tmp_path / "d.csv").write_text("grade,qid,a\n1,1,2\n0,2,2\n2,1,2\n")
+    for name, columns in (("d.txt", {}), ("d.csv", {"label": "grade"})):
+        judged, qids = read_judged(tmp_path / name, tmp_path / "s", columns)
+        assert (judged.labels.tolist(), judged.scores.tolist(), qids) == ([1, 2, 0], [3, 4, 5], ["1", "2"])

@@ -41,20 +41,35 @@ def test_says_what_it_did(files):
     assert "model in" in shown
 
 
+class Tuned:
+    def __init__(
+        self, n=1, x: float | None = 0.5, flag=False, text="a", maybe: tuple[int, ...] | None = None
+    ):
+        pass
+
+
 def test_settings():
-    defaults = {"n": 1, "x": 0.5, "flag": False, "text": "a", "maybe": None}
-    texts = ["n=3", "x=1", "flag=true", "text=b=c", "maybe=1,0,-1"]
-    assert parsed_settings(defaults, texts) == {
+    texts = ["n=3", "x=1", "flag=true", "text=b=c,d", "maybe=[1, 0, -1]"]
+    assert parsed_settings(Tuned, texts) == {
         "n": 3,
-        "x": 1,
+        "x": 1.0,
         "flag": True,
-        "text": "b=c",
+        "text": "b=c,d",
         "maybe": (1, 0, -1),
     }
-    assert parsed_settings(defaults, ["x=none"]) == {"x": None}
-    for wrong in ("n", "n=1.5", "n=x", "flag=maybe", "nn=1"):
+    assert parsed_settings(Tuned, ["x=none"]) == {"x": None}
+    for wrong in ("n", "n=1.5", "n=x", "flag=maybe", "nn=1", "maybe=1,0"):
         with pytest.raises(PomonaError):
-            parsed_settings(defaults, [wrong])
+            parsed_settings(Tuned, [wrong])
+
+
+def test_settings_of_rankers():
+    given = parsed_settings(pm.LambdaRank, ["hidden=[64,32]", "valid_measure=ap", "measure=rbp(p=0.8)@5"])
+    assert given == {"hidden": (64, 32), "valid_measure": "ap", "measure": "rbp(p=0.8)@5"}
+    with pytest.raises(PomonaError, match="n_trees: found 'many', expected a whole number"):
+        parsed_settings(pm.MART, ["n_trees=many"])
+    with pytest.raises(PomonaError, match="unknown parameter of MART 'n_tree': did you mean 'n_trees'"):
+        parsed_settings(pm.MART, ["n_tree=3"])
 
 
 def test_refusals(files):

@@ -1,10 +1,11 @@
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
-from pomona.data.catalog import COLLECTIONS, available, data_directory, load, load_folds, load_parts
+from pomona.data.catalog import COLLECTIONS, available, data_directory, load, load_folds
 from pomona.errors import InputError, MissingDataError, UnknownNameError
 
 
@@ -65,8 +66,7 @@ def test_a_path_works_in_place_of_a_name(home):
     train, valid, test = load(home / "mine")
     assert (train.qids.tolist(), valid, test.qids.tolist()) == ([1], None, [2])
     assert len(load_folds(str(home / "mine"))) == 1
-    assert list(load_parts(home / "mine")) == ["train", "test"]
-    assert load_parts(home / "mine" / "test.txt")["test.txt"].qids.tolist() == [2]
+    assert list(load_folds(home / "mine").parts()) == ["train", "test"]
 
 
 def test_what_does_not_exist_is_refused(home):
@@ -92,11 +92,19 @@ def test_every_record_is_complete():
 
 def test_without_a_setting_the_operating_system_says_where(monkeypatch):
     monkeypatch.delenv("POMONA_DATA", raising=False)
-    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("platformdirs.user_data_dir", lambda name, **options: f"/home/me/{name}")
+    assert data_directory() == Path("/home/me/pomona")
+    monkeypatch.setenv("POMONA_DATA", "/somewhere")
+    assert data_directory() == Path("/somewhere")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where Linux keeps data")
+def test_the_directories_of_linux(monkeypatch):
+    monkeypatch.delenv("POMONA_DATA", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", "/somewhere")
     assert data_directory() == Path("/somewhere/pomona")
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert data_directory() == Path.home() / "Library" / "Application Support" / "pomona"
+    monkeypatch.delenv("XDG_DATA_HOME")
+    assert data_directory() == Path.home() / ".local" / "share" / "pomona"
 
 
 # Queries of train, valid and test in every fold, as the collections' own descriptions give them.

@@ -14,7 +14,7 @@ import zstandard
 
 from pomona import PomonaError
 from pomona.data import compression
-from pomona.data.compression import available_memory, open_to_write, read_bytes, read_files
+from pomona.data.compression import open_to_write, read_bytes, read_files
 
 TEXT = b"".join(b"%d some text, %d\n" % (i, i * i) for i in range(20_000))
 COMPRESS: dict[str, Any] = {
@@ -179,7 +179,3 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path, suffix: str) -> None
         open_to_write(tmp_path / "no" / f"a{suffix}"),
     ):
         pass
-
-
-def test_memory_available_is_a_number() -> None:
-    assert available_memory() > 10**6

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pomona.data import fields
-from pomona.data.fields import Layout, atof, atol, columns, group, integers, offsets, reals
+from pomona.data.fields import Layout, atof, atol, columns, group, integers, reals
 from pomona.errors import InputError
 
 PAIR = Layout("name number", (0, 1), more_allowed=True, blank_allowed=True)
@@ -141,8 +141,3 @@ def test_numbers_as_atol():
     assert {text: atol(text) for text in spellings} == spellings
     column = columns(b"\n".join(b"a " + text for text in spellings), "f", PAIR, comments=False)[1]
     assert integers(column).tolist() == list(spellings.values())
-
-
-def test_offsets():
-    assert offsets([2, 0, 3]).tolist() == [0, 2, 2, 5]
-    assert offsets([]).tolist() == [0]

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 from pomona._jit import threads
 from pomona.data.dataset import Dataset
-from pomona.data.folds import QueryKFold
+from pomona.data.k_fold import QueryKFold
 from pomona.data.normalize import QueryMinMaxScaler, QueryRankScaler, QueryStandardScaler, normalize
 from pomona.errors import InputError, UnknownNameError
 

@@ -64,9 +64,10 @@ THESIS_TABLE_3_1 = {
 @pytest.mark.skipif("POMONA_DATA" not in os.environ, reason="needs the collections under POMONA_DATA")
 @pytest.mark.parametrize("name", THESIS_TABLE_3_1)
 def test_the_thesis_table_is_reproduced(name):
-    from pomona.data.catalog import COLLECTIONS, load_parts
+    from pomona.data.catalog import COLLECTIONS
+    from pomona.data.read import read_parts
 
     if COLLECTIONS[name].directory() is None:
         pytest.skip(f"{name} is not here")
-    facts = describe(*load_parts(name, undefined=nan).values())
+    facts = describe(*read_parts(name, undefined=nan).values())
     assert " ".join(facts.row().values()) == THESIS_TABLE_3_1[name]

@@ -4,6 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from pomona.data import table
 from pomona.data.dataset import Dataset
 from pomona.data.table import read_table
 from pomona.errors import InputError
@@ -96,10 +97,32 @@ def test_a_column_may_turn_fractional_late_and_say_null_in_words(tmp_path):
     assert np.isnan(data.X[-1, 0])
 
 
+def test_a_feature_that_is_always_missing_is_undefined(tmp_path):
+    (tmp_path / "a.csv").write_text("label,qid,x,y\n0,1,,5\n1,1,NULL,6\n")
+    assert np.array_equal(read_table(tmp_path / "a.csv").X, [[np.nan, 5], [np.nan, 6]], equal_nan=True)
+
+
+def test_a_copy_spares_parsing(tmp_path, monkeypatch):
+    monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
+    parsed = []
+    frame = table._frame
+    monkeypatch.setattr(table, "_frame", lambda file: parsed.append(file) or frame(file))
+    (tmp_path / "a.csv").write_text("label,qid,x,y\n0,b,1,5\n1,a,2,6\n2,b,3,7\n")
+    first, second = (read_table(tmp_path / "a.csv", cache=True) for _ in range(2))
+    assert len(parsed) == 1
+    assert second.X.tolist() == first.X.tolist() == [[1, 5], [3, 7], [2, 6]]
+    assert second.feature_names == first.feature_names == ("x", "y")
+    assert second.qids.tolist() == ["b", "a"]
+    assert read_table(tmp_path / "a.csv", label="y", cache=True).y.tolist() == [5, 7, 6]
+    assert len(parsed) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", "grade,qid,x\n0,1,2\n", r"a\.csv: no column 'label'"),
+        ("a.csv", "grade,qid,x\n0,1,2\n", r"a\.csv: no column 'label'.*; the option label names it"),
+        ("a.csv", "label,qid,x\n0,1,2\n1,1,two\n", r"a\.csv: column 'x' .*expected numbers \(row 2: 'two'\)"),
+        ("a.csv", "label,qid,x\n", r"a\.csv: found no document"),
         ("a.txt", "0 qid:1 1:2", "expected a name that ends in"),
         ("a.parquet", "not parquet", "cannot be read as a table"),
         ("absent.csv", None, "no such file"),

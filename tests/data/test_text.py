@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pomona.data.text import TextColumn
+from pomona.data.text import TextColumn, offsets
 
 texts = st.lists(st.text(max_size=6), max_size=8)
 
@@ -44,3 +44,15 @@ def test_it_survives_a_trip_to_another_process():
 
 def test_it_prints_its_first_texts():
     assert repr(TextColumn.of(["a", "b", "c", "d"])) == "TextColumn(['a', 'b', 'c', …], 4 texts)"
+
+
+def test_offsets():
+    assert offsets([2, 0, 3]).tolist() == [0, 2, 2, 5]
+    assert offsets([]).tolist() == [0]
+
+
+def test_columns_are_joined_and_one_without_texts_has_empty_ones():
+    one, two = TextColumn.of(["a", "bc"]), TextColumn.of(["x", "yz", "d"])[1:]
+    joined = TextColumn.joined([one, None, two], [2, 2, 2])
+    assert list(joined) == ["a", "bc", "", "", "yz", "d"]
+    assert TextColumn.joined([None, None], [1, 2]) is None

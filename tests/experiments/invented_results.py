@@ -32,6 +32,12 @@ class InventedSpec:
     measures: tuple = ("ndcg@10", "ap")
     conventions: tuple = ("definition",)
     baseline: str | None = None
+    name: str = "invented"
+    seeds: tuple = (0, 1)
+
+    def to_toml(self):
+        lines = {"name": self.name, "measures": self.measures, "conventions": self.conventions}
+        return "".join(f"{name} = {json.dumps(value)}\n" for name, value in lines.items())
 
 
 @dataclass
@@ -120,7 +126,7 @@ def invent(
     schema = dict.fromkeys(("dataset", "check", "text"), pl.String)
     return InventedResults(
         spec,
-        pl.DataFrame(runs, infer_schema_length=None),
+        pl.DataFrame(runs, infer_schema_length=None, schema_overrides={"reason": pl.String}),
         pl.concat(frames),
         pl.DataFrame(curves, schema=_CURVES, orient="row"),
         pl.DataFrame([("one", "empty query", "3 of 120")], schema=schema, orient="row"),

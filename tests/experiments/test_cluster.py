@@ -7,7 +7,7 @@ import pytest
 from distributed import LocalCluster
 
 from pomona.errors import MissingExtraError, PomonaError
-from pomona.experiments.cluster import Cluster
+from pomona.experiments.cluster import ClusterRunner
 from pomona.experiments.compare import compare
 
 
@@ -20,7 +20,7 @@ class Saboteur:
     def start(self, runs, finished): ...
 
     def see(self, event):
-        self.n_ended += event.outcome is not None
+        self.n_ended += event.result is not None
         if self.n_ended >= 2 and self.killed is None:
             states = self.cluster.scheduler.workers
             busy = [
@@ -59,10 +59,10 @@ def test_time_limits_hold_there_too(make_spec, cluster, tmp_path):
 def test_no_scheduler(monkeypatch):
     monkeypatch.setattr("pomona.experiments.cluster.PATIENCE_SECONDS", 1)
     with pytest.raises(PomonaError, match="no Dask scheduler answers at"):
-        Cluster("tcp://127.0.0.1:9")
+        ClusterRunner("tcp://127.0.0.1:9")
 
 
 def test_without_dask(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'pomona\[dask\]'"):
-        Cluster("tcp://127.0.0.1:9")
+        ClusterRunner("tcp://127.0.0.1:9")

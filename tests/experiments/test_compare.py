@@ -32,7 +32,7 @@ class Record:
         self.runs, self.finished = runs, finished
 
     def see(self, event):
-        if event.outcome:
+        if event.result:
             self.ended.append(event.run)
 
 
@@ -122,7 +122,7 @@ def test_a_failed_ranker_is_a_row_and_the_rest_goes_on(make_spec, tmp_path):
     [
         ("lambdamart(growth=oblivios)", "ranker LambdaMART.*did you mean 'oblivious'"),
         ("mart(n_trees=0)", r"ranker MART\(n_trees=0\): n_trees must be at least 1, found 0"),
-        ("mart(monotone=1/0)", "found 2 monotone constraints for 5 features"),
+        ("mart(monotone=[1, 0])", "found 2 monotone constraints for 5 features"),
     ],
 )
 def test_a_value_that_a_ranker_refuses_stops_the_comparison_before_any_training(
@@ -175,8 +175,8 @@ def test_a_finished_run_without_its_files_is_done_again(make_spec, tmp_path):
 
 @pytest.mark.usefixtures("in_process")
 def test_a_ranker_without_chance_is_run_once_for_all_seeds(make_spec, tmp_path, monkeypatch):
-    real = run_module._run
-    monkeypatch.setattr(run_module, "_run", lambda *given: replace(real(*given), uses_seed=False))
+    real = run_module._run_of
+    monkeypatch.setattr(run_module, "_run_of", lambda *given: replace(real(*given), uses_seed=False))
     watch = Record()
     results = compare(make_spec("a=mart(n_trees=2)", seeds=[0, 1, 2], folds=[1]), tmp_path, watch=watch)
     assert len(watch.ended) == 1

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pomona.experiments.run import Task, runs_of
-from pomona.experiments.runner import Pool, share_cores
+from pomona.experiments.execute import Task
+from pomona.experiments.run import runs_of
+from pomona.experiments.runner import LocalRunner, share_cores
 from pomona.experiments.source import examine
 
 ENDLESS = "lambdamart(n_trees=100000000, early_stopping=none)"
@@ -23,7 +24,7 @@ def tasks_of(spec):
 
 
 def worker_pid(event):
-    return int(event.outcome.record["worker"].rpartition(":")[2])
+    return int(event.result.record["worker"].rpartition(":")[2])
 
 
 def is_gone(pid, patience=60.0):
@@ -40,53 +41,55 @@ def is_gone(pid, patience=60.0):
 
 def test_runs_are_done_by_a_few_processes_that_serve_many(make_spec):
     tasks = tasks_of(make_spec("mart(n_trees=2), lambdamart(n_trees=2)", seeds=[0, 1]))
-    with Pool(2, 1) as pool:
-        events = list(pool.run(tasks))
-        ended = [event for event in events if event.outcome]
-        assert {event.outcome.state for event in ended} == {"done"}
+    with LocalRunner(2, 1) as runner:
+        events = list(runner.run(tasks))
+        ended = [event for event in events if event.result]
+        assert {event.result.state for event in ended} == {"done"}
         assert sorted(event.run.id for event in ended) == sorted(task.run.id for task in tasks)
-        assert sorted(event.run.id for event in events if not event.outcome) == sorted(
+        assert sorted(event.run.id for event in events if not event.result) == sorted(
             task.run.id for task in tasks
         )
-        assert all(event.outcome.record["threads"] == 1 for event in ended)
+        assert all(event.result.record["threads"] == 1 for event in ended)
         pids = {worker_pid(event) for event in ended}
         assert 1 <= len(pids) <= 2
         assert os.getpid() not in pids
-        again = {worker_pid(event) for event in pool.run(tasks[:1]) if event.outcome}
+        again = {worker_pid(event) for event in runner.run(tasks[:1]) if event.result}
         assert again <= pids
     assert all(is_gone(pid) for pid in pids)
 
 
-def outcomes(pool, tasks):
-    return {event.run.ranker: event.outcome for event in pool.run(tasks) if event.outcome}
+def results_of(runner, tasks):
+    return {event.run.ranker: event.result for event in runner.run(tasks) if event.result}
 
 
-def kill_once_running(pool, tasks, number, times):
+def kill_once_running(runner, tasks, number, times):
     """Send a signal to the process of the first run, each of the first `times` that it is being fitted."""
-    found = {}
-    for event in pool.run(tasks):
-        if event.outcome:
-            found[event.run.ranker] = event.outcome
+    results = {}
+    for event in runner.run(tasks):
+        if event.result:
+            results[event.run.ranker] = event.result
         elif event.run == tasks[0].run and times:
             times -= 1
-            os.kill(pool._workers[0]._process.pid, number)
-    return found
+            while (process := runner.pool.workers[0].process) is None:
+                time.sleep(0.01)
+            os.kill(process.pid, number)
+    return results
 
 
 def test_a_run_past_its_time_limit_fails_and_the_rest_goes_on(make_spec):
     tasks = tasks_of(make_spec(f"slow={ENDLESS}, quick=mart(n_trees=2)", folds=[1]))
-    with Pool(1, 1, time_limit=1.0) as pool:
-        found = outcomes(pool, tasks)
-    assert (found["slow"].state, found["slow"].error) == ("failed", "time")
-    assert found["slow"].reason == "took longer than the time limit of 1 s"
-    assert found["quick"].state == "done"
+    with LocalRunner(1, 1, time_limit=1.0) as runner:
+        results = results_of(runner, tasks)
+    assert (results["slow"].state, results["slow"].error) == ("failed", "time")
+    assert results["slow"].reason == "took longer than the time limit of 1 s"
+    assert results["quick"].state == "done"
 
 
 def test_a_run_whose_process_dies_is_tried_once_more(make_spec):
     tasks = tasks_of(make_spec("a=mart(n_trees=2), b=lambdamart(n_trees=2)", folds=[1]))
-    with Pool(1, 1) as pool:
-        once = kill_once_running(pool, tasks, signal.SIGKILL, times=1)
-    assert {label: outcome.state for label, outcome in once.items()} == {"a": "done", "b": "done"}
+    with LocalRunner(1, 1) as runner:
+        once = kill_once_running(runner, tasks, signal.SIGKILL, times=1)
+    assert {label: result.state for label, result in once.items()} == {"a": "done", "b": "done"}
 
 
 @pytest.mark.parametrize(
@@ -98,8 +101,8 @@ def test_a_run_whose_process_dies_is_tried_once_more(make_spec):
 )
 def test_a_run_that_takes_its_process_down_twice_fails_and_the_rest_goes_on(make_spec, number, reason):
     tasks = tasks_of(make_spec("a=mart(n_trees=2), b=lambdamart(n_trees=2)", folds=[1]))
-    with Pool(1, 1) as pool:
-        twice = kill_once_running(pool, tasks, number, times=2)
+    with LocalRunner(1, 1) as runner:
+        twice = kill_once_running(runner, tasks, number, times=2)
     assert (twice["a"].state, twice["a"].error) == ("failed", "died")
     assert twice["a"].reason.startswith(reason)
     assert twice["b"].state == "done"
@@ -108,12 +111,12 @@ def test_a_run_that_takes_its_process_down_twice_fails_and_the_rest_goes_on(make
 def test_workers_end_with_the_process_that_started_them():
     code = f"""
 from pomona.experiments.spec_options import spec_from_options
-from pomona.experiments.runner import Pool
+from pomona.experiments.runner import LocalRunner
 from test_runner import tasks_of
 spec = spec_from_options(["toy=simulate(queries=24, features=5)"], "{ENDLESS}", bounds=False)
-with Pool(1, 1) as pool:
-    for event in pool.run(tasks_of(spec)[:1]):
-        print(pool._workers[0]._process.pid, flush=True)
+with LocalRunner(1, 1) as runner:
+    for event in runner.run(tasks_of(spec)[:1]):
+        print(runner.pool.workers[0].process.pid, flush=True)
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     starter = subprocess.Popen(

@@ -88,9 +88,7 @@ def test_tables_by_their_columns(tmp_path):
     fold = fold_sources(DataSpec("x", Files(a, b), **columns), 5)[0].load()
     assert fold.train.feature_names == ("f", "g")
     assert list(fold.test.doc_ids)[:2] == ["u0", "u1"]
-    with pytest.raises(
-        PomonaError, match="test data have other features than the training data: their order"
-    ):
+    with pytest.raises(PomonaError, match="test data have other features than the train data: their order"):
         fold_sources(DataSpec("x", Files(a, c), **columns), 5)[0].load()
     with pytest.raises(PomonaError, match="'label'"):
         fold_sources(DataSpec("x", Files(a, b)), 5)[0].load()

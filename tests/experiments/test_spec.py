@@ -1,3 +1,4 @@
+import dataclasses
 import tomllib
 
 import pytest
@@ -12,10 +13,10 @@ from pomona.experiments.spec import (
     SearchSpec,
     Simulated,
     Spec,
-    checked,
     ranker_class,
     read_spec,
 )
+from pomona.experiments.spec_reader import spec_of
 
 # A text that is a key of none of the tables, and no character that a file cannot hold.
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
@@ -87,7 +88,7 @@ specs = st.builds(
 
 @given(specs)
 def test_toml_and_back(spec):
-    assert checked(spec) == spec
+    assert spec_of(tomllib.loads(spec.to_toml())) == spec
 
 
 def test_the_sketch_reads_as_meant(tmp_path):
@@ -149,15 +150,23 @@ def test_bounds_are_added_once_and_only_where_there_are_any(make_spec, monkeypat
     assert spec.rows() == spec.rankers
 
 
-def test_the_first_ranker_is_the_baseline(make_spec):
-    assert make_spec("mart, lambdamart").baseline_label == "MART"
-    assert make_spec("mart, lambdamart", baseline="LambdaMART").baseline_label == "LambdaMART"
+def test_a_baseline_may_be_written_in_other_capitals(make_spec):
+    assert make_spec("mart, lambdamart").baseline is None
+    assert make_spec("mart, lambdamart", baseline="lambdamart").baseline == "LambdaMART"
 
 
-def test_a_spec_made_by_hand_is_checked(make_spec):
-    spec = Spec("x", (DataSpec("toy", Simulated()),), (RankerSpec("a", "lambdamart", {"n_tree": 3}),))
-    with pytest.raises(PomonaError, match="did you mean 'n_trees'"):
-        checked(spec)
+def test_a_record_made_by_hand_is_checked(make_spec):
+    with pytest.raises(PomonaError, match=r"n_tree: unknown parameter .* did you mean 'n_trees'"):
+        RankerSpec("a", "lambdamart", {"n_tree": 3})
+    with pytest.raises(PomonaError, match="valid_measure: found 3, expected a text or none"):
+        RankerSpec("a", "lambdarank", {"valid_measure": 3})
+    with pytest.raises(PomonaError, match="queries: found 'many', expected a whole number"):
+        Simulated(queries="many")
+    spec = make_spec("mart, lambdamart")
+    with pytest.raises(PomonaError, match="label: two are called 'MART'"):
+        dataclasses.replace(spec, rankers=spec.rankers[:1] * 2)
+    with pytest.raises(PomonaError, match="measures: unknown measure 'ndgc'"):
+        dataclasses.replace(spec, measures=["ndgc"])
 
 
 def test_a_ranker_that_cannot_be_imported_is_a_clear_refusal(monkeypatch):

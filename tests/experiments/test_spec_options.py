@@ -8,7 +8,7 @@ from pomona.experiments.spec_options import spec_from_options
 def test_options_are_a_spec():
     spec = spec_from_options(
         ["mq2008", "other=mq2007"],
-        "lambdamart, LambdaMART(growth=oblivious, monotone=1/0/-1, early_stopping=none), a=mart(l2=1)",
+        "lambdamart, LambdaMART(growth=oblivious, monotone=[1, 0, -1], early_stopping=none), a=mart(l2=1)",
         folds=[1, 2],
         measures=["ndcg@10"],
         conventions=None,
@@ -19,7 +19,9 @@ def test_options_are_a_spec():
     given = {"growth": "oblivious", "monotone": (1, 0, -1), "early_stopping": None}
     assert spec.rankers == (
         RankerSpec("LambdaMART", "lambdamart"),
-        RankerSpec("LambdaMART(growth=oblivious, monotone=1/0/-1, early_stopping=none)", "lambdamart", given),
+        RankerSpec(
+            "LambdaMART(growth=oblivious, monotone=[1, 0, -1], early_stopping=none)", "lambdamart", given
+        ),
         RankerSpec("a", "mart", {"l2": 1.0}),
     )
     assert spec.search == SearchSpec(5)

@@ -5,16 +5,17 @@ import sys
 import pytest
 
 from pomona.errors import PomonaError
-from pomona.experiments.run import Outcome, Run
+from pomona.experiments.execute import RunResult
+from pomona.experiments.run import RunSpec
 from pomona.experiments.store import Store
 
-RUN = Run("toy", 1, "MART", "mart", {"n_trees": 3}, 0, "digest")
-OTHER = Run("toy", 2, "MART", "mart", {"n_trees": 3}, 0, "other")
+RUN = RunSpec("toy", 1, "MART", "mart", {"n_trees": 3}, 0, "digest")
+OTHER = RunSpec("toy", 2, "MART", "mart", {"n_trees": 3}, 0, "other")
 
 
 def done(run, **record):
     files = {"values": b"values", "scores": b"scores", "model": b"model"}
-    return Outcome(run.id, "done", record=record, files=files)
+    return RunResult(run.id, "done", record=record, files=files)
 
 
 def test_a_run_from_queued_to_done(tmp_path):
@@ -42,7 +43,7 @@ def test_enqueueing_again_touches_nothing_that_is_finished(tmp_path):
         before = store.rows()[RUN.id]
         store.enqueue([RUN])
         assert store.rows()[RUN.id] == before
-        store.finish(Outcome(RUN.id, "failed", "late news of a finished run"))
+        store.finish(RunResult(RUN.id, "failed", "late news of a finished run"))
         assert store.rows()[RUN.id] == before
 
 

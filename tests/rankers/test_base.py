@@ -107,7 +107,7 @@ def test_a_training_is_recorded_and_kept_with_the_model(name, data, fresh, tmp_p
     assert ranker.score(fresh) == pytest.approx(ranker.evals_["valid"][ranker.best_iteration_ - 1], abs=1e-9)
     ranker.save(tmp_path / "m.pomona")
     loaded = load_model(tmp_path / "m.pomona")
-    for attribute in ("evals_", "best_iteration_", "interrupted_", *ranker.learnt_attributes):
+    for attribute in ("evals_", "best_iteration_", "interrupted_", *ranker._learnt_names()):
         assert np.array_equal(getattr(loaded, attribute), getattr(ranker, attribute)), attribute
 
 

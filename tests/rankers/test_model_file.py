@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pomona._arrays import write_arrays
 from pomona.errors import PomonaError
-from pomona.rankers.model_file import read_model, write_model
+from pomona.rankers.model_file import read_model, with_prefix, write_model
 from pomona.trees.forest import Forest
 from reference import forest as plain
 
@@ -153,3 +153,11 @@ def test_a_missing_file_or_folder_is_named(tmp_path):
         read_model(tmp_path / "m.pomona")
     with pytest.raises(PomonaError, match=r"m\.pomona: cannot be written: No such file"):
         write_model(tmp_path / "none" / "m.pomona", "mart", {}, {})
+
+
+def test_the_arrays_of_a_part_are_told_by_their_prefix():
+    arrays = {"0.a": np.zeros(1), "0.1.a": np.ones(1), "1.a": np.ones(2), "a": np.ones(3)}
+    assert {name: array.tolist() for name, array in with_prefix(arrays, "0.").items()} == {
+        "a": [0],
+        "1.a": [1],
+    }

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from pomona.report.digits import fixed, microseconds, negative, p_value, seconds, signed, significant
+from pomona.report.digits import count, fixed, microseconds, p_value, seconds, signed, significant
 
 
 @pytest.mark.parametrize(
@@ -79,5 +79,5 @@ def test_microseconds_become_milliseconds():
     ]
 
 
-def test_the_other_side_of_nothing_is_nothing():
-    assert (negative(1.0), negative(None)) == (-1.0, None)
+def test_counts_have_no_decimals():
+    assert [count(value) for value in (0, 12, 3.0, 2_000_000)] == ["0", "12", "3", "2000000"]

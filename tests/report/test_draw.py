@@ -4,7 +4,7 @@ import pytest
 
 from pomona.errors import PomonaError
 from pomona.report.draw import drawing, in_order
-from pomona.report.drawings import for_file
+from pomona.report.encoding import for_file
 
 POINT = for_file({"data": {"values": [{"a": 1}]}, "mark": "point", "encoding": {"x": {"field": "a"}}})
 

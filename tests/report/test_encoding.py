@@ -5,7 +5,7 @@ import altair as alt
 import pytest
 
 from pomona.report import encoding
-from pomona.report.theme import SLOTS
+from pomona.report.theme import LIGHT, SLOTS
 from report.invented import invented
 
 
@@ -28,7 +28,7 @@ def test_the_leaders_are_drawn_last():
 
 def test_the_legend_names_rankers_and_keeps_texts_texts():
     findings = invented(9, names={"MART": '"] + alert(1) + ["</script>'})
-    expression = encoding.slot_legend(findings).to_dict()["labelExpr"]
+    expression = encoding.color(findings).to_dict()["legend"]["labelExpr"]
     names = json.loads(re.fullmatch(r"(\{.*\})\[datum\.label\]", expression).group(1))
     assert set(names) == set(SLOTS)
     assert names["other"] == "others"
@@ -70,9 +70,21 @@ def test_panels_tell_the_page_how_to_lay_them_out():
 
 
 def test_tooltips():
-    assert encoding.number_tip("mean", "NDCG").to_dict()["format"] == ".4f"
-    assert encoding.text_tip("ranker").to_dict()["title"] == "ranker"
+    text, number = (tip.to_dict() for tip in encoding.tips(ranker="who", mean=("NDCG", ".4f")))
+    assert (text["title"], text["type"]) == ("who", "nominal")
+    assert (number["title"], number["type"], number["format"]) == ("NDCG", "quantitative", ".4f")
 
 
 def test_an_order_is_a_domain():
     assert encoding.in_order(("b", "a")).to_dict() == {"domain": ["b", "a"]}
+
+
+def test_a_file_has_the_light_theme_and_a_font_of_its_own():
+    chart = alt.Chart(encoding.data_of([{"x": 1}])).mark_point().encode(x="x:Q")
+    spec = encoding.vega_lite(chart)
+    assert list(spec["datasets"].values()) == [[{"x": 1}]]
+    assert not {"config", "$schema"} & spec.keys()
+    drawn = json.loads(encoding.for_file(spec))
+    assert drawn["background"] == LIGHT["paper"]
+    assert drawn["config"]["font"] == "Liberation Sans"
+    assert "var(--" not in json.dumps(drawn)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pomona.report.names import close_of, comparable_of, datasets_of, file_names, measure_title, rankers_of
+from pomona.report.names import close_of, datasets_of, file_names, measure_title, rankers_of
 from report.invented import changed, invented
 
 
@@ -24,7 +24,7 @@ def test_measures_as_papers_print_them(measure, title):
 def test_rankers_stand_in_the_order_of_the_main_measure():
     findings = invented()
     means = dict(
-        findings.table.filter(measure="ndcg@10", is_bound=False).select("ranker", "mean").iter_rows()
+        findings.quality.filter(measure="ndcg@10", is_bound=False).select("ranker", "mean").iter_rows()
     )
     assert rankers_of(findings, "mq2008") == sorted(means, key=means.get, reverse=True)
     assert "Ideal" not in rankers_of(findings)
@@ -33,19 +33,18 @@ def test_rankers_stand_in_the_order_of_the_main_measure():
 def test_a_ranker_that_missed_queries_stands_last():
     findings = invented()
     best = rankers_of(findings, "mq2008")[0]
-    fewer = pl.when(pl.col("ranker") == best).then(10).otherwise(pl.col("n_queries")).alias("n_queries")
-    findings = changed(findings, table=findings.table.with_columns(fewer))
+    other = pl.col("is_comparable") & (pl.col("ranker") != best)
+    findings = changed(findings, quality=findings.quality.with_columns(is_comparable=other))
     assert rankers_of(findings, "mq2008")[-1] == best
-    assert best not in comparable_of(findings, "mq2008")
-    assert len(comparable_of(findings, "mq2008")) == 5
+    assert best not in findings.ranked["ranker"]
+    assert findings.ranked["ranker"].n_unique() == 5
 
 
 def test_a_dataset_where_all_failed_is_still_named():
     findings = invented(datasets=("a", "b"))
-    findings = changed(findings, table=findings.table.filter(dataset="a"))
+    findings = changed(findings, quality=findings.quality.filter(dataset="a"))
     assert datasets_of(findings) == ["a", "b"]
     assert rankers_of(findings, "b") == []
-    assert comparable_of(findings, "b") == []
     assert len(rankers_of(findings)) == 6
 
 
@@ -54,8 +53,8 @@ def with_means(means, half=0.01):
     findings = invented(len(means))
     order = rankers_of(findings, "mq2008")
     given = pl.col("ranker").replace_strict(order, means, default=pl.col("mean"), return_dtype=pl.Float64)
-    table = findings.table.with_columns(mean=given, low=given - half, high=given + half)
-    return changed(findings, table=table), order
+    table = findings.quality.with_columns(mean=given, low=given - half, high=given + half)
+    return changed(findings, quality=table), order
 
 
 def test_a_ranker_far_below_is_left_out_of_plots_and_named():
@@ -87,8 +86,8 @@ def test_others_stay(means, half):
 
 def test_without_intervals_nobody_is_left_out():
     findings, order = with_means([0.50, 0.48, 0.46, 0.34])
-    unknown = findings.table.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
-    assert close_of(changed(findings, table=unknown), "mq2008") == (order, "")
+    unknown = findings.quality.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
+    assert close_of(changed(findings, quality=unknown), "mq2008") == (order, "")
 
 
 @given(st.lists(st.text(max_size=12), unique=True, max_size=12))

@@ -12,12 +12,16 @@ import polars as pl
 import pytest
 
 from pomona.report import page as page_module
-from pomona.report.page import page
+from pomona.report.comparison import comparison_report
 from pomona.report.theme import DARK, LIGHT
 from report.invented import changed, invented
 
 NASTY = "</script><b onclick=alert(1)>&amp;{{7*7}}\u2028'\"-->"
 VOID = {"meta", "link", "input", "br", "img"}
+
+
+def page(findings):
+    return page_module.page(comparison_report(findings))
 
 
 def hostile():
@@ -125,7 +129,7 @@ def test_tables_and_charts_speak_to_those_who_do_not_see_them(outline):
 
 def test_the_order_of_the_page(outline):
     assert [s["id"] for s in outline.of("section")] == [
-        "answer", "results", "curves", "conventions", "pairs", "cost", "learning", "winning", "variance",
+        "headline", "results", "curves", "conventions", "pairs", "cost", "learning", "winning", "variance",
         "queries", "data", "repeat",
     ]  # fmt: skip
 
@@ -158,39 +162,16 @@ def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path, monkeypatch):
 
 
 def test_twenty_rankers_on_four_thousand_queries_fit_in_eight_megabytes():
-    large = invented(20, 800, 5, n_iterations=1000, n_documents=20, n_opened=30)
+    large = invented(20, 800, 5, n_iterations=1000, n_documents=20)
     assert len(page(large).encode()) < 8_000_000
-
-
-def test_facts_are_told_as_people_say_them():
-    findings = invented(2, 5)
-    facts = {
-        "total_seconds": 22.214356,
-        "seeds": [0, 1],
-        "dask": None,
-        "spec": "x",
-        "command": "pomona compare",
-    }
-    text = page(changed(findings, results=changed(findings.results, facts=facts)))
-    assert "<dt>total seconds</dt><dd>22.2</dd>" in text
-    assert "<dt>seeds</dt><dd>0, 1</dd>" in text
-    assert "<dt>dask</dt>" not in text
-    assert "22 s in all" in text
 
 
 def test_odd_findings_still_make_a_page():
     few = invented(1, 5, 1, conventions=("definition",), failed=False)
     assert "there is no other ranker" in page(few)
-    none = changed(
-        few,
-        table=few.table.clear(),
-        headline=few.headline.clear(),
-        queries=few.queries.clear(),
-        documents=few.documents.clear(),
-        costs=few.costs.with_columns(reason=pl.lit("no memory"), n_done=0),
-        winning=few.winning.clear(),
-    )
-    text = page(none)
+    nothing = {name: table.clear() for name, table in few.tables.items() if name != "costs"}
+    costs = few.costs.with_columns(reason=pl.lit("no memory"), n_done=0)
+    text = page(changed(few, **nothing, costs=costs))
     assert "No ranker finished" in text
     assert "failed: no memory" in text
 
@@ -379,7 +360,10 @@ def test_opening_a_query_shows_its_documents(opened):
     one = opened("one")
     one.page.locator("#queries [name=only]").check()
     findings = invented()
-    assert one.page.locator("#queries .list tbody tr:not(.documents)").count() == 8
+    rows = one.page.locator("#queries .list tbody tr:not(.documents)")
+    assert rows.count() == 20
+    one.page.locator("#queries .more").click()
+    assert rows.count() == findings.documents["qid"].n_unique() == 30
     button = one.page.locator("#queries .list button.open").first
     assert button.get_attribute("aria-expanded") == "false"
     button.press("Enter")
@@ -398,7 +382,7 @@ def test_opening_a_query_shows_its_documents(opened):
 
 def test_bad_names_are_shown_as_they_are(opened):
     one = opened("hostile")
-    assert NASTY.replace("\u2028", "") in one.texts("#answer")[0].replace("\u2028", "")
+    assert NASTY.replace("\u2028", "") in one.texts("#headline")[0].replace("\u2028", "")
     one.page.locator("#queries .panel:visible [name=only]").check()
     one.page.locator("#queries .panel:visible .list button.open").first.click()
     inner = one.page.locator("#queries tr.documents:visible")
@@ -470,9 +454,7 @@ def test_without_scripts_the_tables_stand(browser, pages):
 
 def test_a_large_report_opens(browser, tmp_path):
     path = tmp_path / "large.html"
-    path.write_text(
-        page(invented(20, 800, 5, n_iterations=300, n_documents=20, n_opened=30)), encoding="utf-8"
-    )
+    path.write_text(page(invented(20, 800, 5, n_iterations=1000, n_documents=20)), encoding="utf-8")
     one = Opened(browser, path, width=390)
     assert one.said == []
     assert one.width() == 390

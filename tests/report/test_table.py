@@ -5,7 +5,21 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pomona.report.table import Cell, Column, Row, Table, bodies, to_csv, to_latex, to_markdown
+from pomona.report.table import (
+    Cell,
+    Column,
+    Row,
+    Table,
+    bodies,
+    in_units,
+    make_table,
+    number,
+    text,
+    to_csv,
+    to_latex,
+    to_markdown,
+    with_interval,
+)
 
 BEST = Cell(0.123456, "0.1235", 0.1, 0.2, "▲", is_best=True)
 TABLE = Table(
@@ -93,3 +107,21 @@ def test_latex_escapes_whatever_the_names_are(names):
 
 def test_rows_of_a_kind_are_sorted_among_themselves():
     assert [(kind, len(rows)) for kind, rows in bodies(TABLE.rows)] == [("", 1), ("bound", 1), ("failed", 1)]
+
+
+def test_columns_take_their_cells_from_rows():
+    table = make_table(
+        "sizes",
+        "Sizes",
+        [text("Name", "name"), number("Size", in_units("bytes", 1e3)), with_interval("Mean", "mean")],
+        [
+            {"name": "a", "bytes": 1500, "mean": 0.5, "low": 0.4, "high": 0.6, "remark": "large"},
+            {"name": None, "mean": 0.5, "low": None, "high": None, "kind": "bound"},
+        ],
+    )
+    assert [column.is_number for column in table.columns] == [False, True, True]
+    first, second = table.rows
+    assert [cell.text for cell in first.cells] == ["a", "1.5000", "0.5000"]
+    assert (first.cells[2].interval, first.remark) == ("0.400, 0.600", "large")
+    assert [cell.text for cell in second.cells] == ["–", "–", "0.5000"]
+    assert (second.cells[1].value, second.kind, second.cells[2].interval) == (None, "bound", "")

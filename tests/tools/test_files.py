@@ -50,7 +50,7 @@ def test_lines_need_no_last_newline(tmp_path):
 
 
 def test_rows_are_gathered_by_query():
-    judged, qids, order = judged_by_query(np.array([1.0, 2.0, 3.0]), np.zeros(3), [b"b", b"a", b"b"])
+    judged, qids = judged_by_query(np.array([1.0, 2.0, 3.0]), np.zeros(3), [b"b", b"a", b"b"])
     assert qids == [b"b", b"a"]
     assert judged.labels.tolist() == [1, 3, 2]
-    assert order is not None
+    assert judged.query_ptr.tolist() == [0, 2, 3]

@@ -16,7 +16,7 @@ from pomona.errors import PomonaError
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _ClickException: type[Exception] = typer.BadParameter.__mro__[2]
 
-_NOT_VERBS = {"__init__", "app", "inputs", "output"}
+_NOT_VERBS = {"__init__", "app", "inputs", "options", "output"}
 
 
 def _version(asked: bool) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
+
+from pomona.cli.options import DocId, Json, Label, Qid, Sources, named_columns
 
 if TYPE_CHECKING:
     from pomona.data.audit import Finding
@@ -14,8 +15,11 @@ _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def audit(
-    data: Annotated[list[str], typer.Argument(help="Files, fold directories or names of collections.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    data: Sources,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
+    as_json: Json = False,
 ) -> None:
     """Look for what makes numbers wrong or hard to compare, and say why and where. Several files, and the
     parts of a fold directory or a collection, are checked one by one and against each other. The exit code
@@ -26,18 +30,19 @@ def audit(
         pomona audit train.txt vali.txt test.txt
         pomona audit mq2008 --json
     """
+    from pomona.cli.output import print_json
     from pomona.data.audit import audit as audit_parts
-    from pomona.data.catalog import load_parts
+    from pomona.data.read import read_parts
 
     parts = {}
     for source in data:
-        found = load_parts(source, undefined=float("nan"))
-        for name, part in found.items():
+        read = read_parts(source, **named_columns(label, qid, doc_id), undefined=float("nan"))
+        for name, part in read.items():
             # A file goes by the path it was given as: two of them may have the same name.
-            parts[source if len(found) == 1 else name if len(data) == 1 else f"{source} {name}"] = part
+            parts[source if len(read) == 1 else name if len(data) == 1 else f"{source} {name}"] = part
     findings = audit_parts(parts)
     if as_json:
-        typer.echo(json.dumps([finding.to_json() for finding in findings], indent=2))
+        print_json([finding.to_json() for finding in findings])
     else:
         _print_findings(findings, len(parts) > 1)
     if any(finding.severity == "error" for finding in findings):

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pomona._parameters import split_outside
+from pomona.cli.options import DocId, Jobs, Json, Label, Qid, named_columns
 from pomona.errors import InputError, PomonaError
 
 if TYPE_CHECKING:
@@ -21,14 +23,16 @@ if TYPE_CHECKING:
 
     from pomona.experiments.findings import Findings
     from pomona.experiments.results import Results
-    from pomona.experiments.run import Run
-    from pomona.experiments.runner import Event
+    from pomona.experiments.run import RunSpec
+    from pomona.experiments.runner import RunEvent
     from pomona.experiments.spec import Spec
 
 _ROLES = {"train", "vali", "valid", "test"}
+_ANYHOW = ("data", "out", "jobs", "dask", "retry", "report", "as_json")  # what a spec does not say
 
 
 def compare(
+    context: typer.Context,
     data: Annotated[
         list[str],
         typer.Argument(
@@ -49,9 +53,9 @@ def compare(
     seeds: Annotated[str | None, typer.Option(help="As in 0,1,2: train everything once for each.")] = None,
     valid: Annotated[str | None, typer.Option(help="Validation file, with --test.")] = None,
     test: Annotated[str | None, typer.Option(help="Test file; DATA is then the training file.")] = None,
-    label: Annotated[str | None, typer.Option(help="The label column of a table.")] = None,
-    qid: Annotated[str | None, typer.Option(help="The query column of a table.")] = None,
-    doc_id: Annotated[str | None, typer.Option(help="The document id column of a table.")] = None,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
     baseline: Annotated[str | None, typer.Option(help="The ranker to compare all with [the first].")] = None,
     trials: Annotated[
         int | None, typer.Option(help="Search parameters on the validation queries, so many tries a run.")
@@ -60,15 +64,13 @@ def compare(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Directory of the store and the report.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Processes; 1 gives the fairest times.")
-    ] = None,
+    jobs: Jobs = None,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Without, only run; with, later, only report.")
     ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines; no progress.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Train every ranker on every fold, judge them, test the differences, and write a report.
 
@@ -81,31 +83,16 @@ def compare(
     \b
     Example:
         pomona compare mq2008 --rankers lambdamart,mart --measures ndcg@10,ap --out mq2008
-        pomona compare mq2008 --rankers "lambdamart,lambdamart(growth=oblivious),mart(n_trees=100)"
+        pomona compare mq2008 --rankers "lambdamart(growth=oblivious),lambdarank(hidden=[64, 32])"
         pomona compare spec.toml --jobs 4
     """
     from pomona.experiments.spec import read_spec
-    from pomona.experiments.spec_options import spec_from_options, split_outside
+    from pomona.experiments.spec_options import spec_from_options
 
-    options = {
-        "rankers": rankers,
-        "measures": measures,
-        "conventions": conventions,
-        "folds": folds,
-        "n_folds": n_folds,
-        "seeds": seeds,
-        "valid": valid,
-        "test": test,
-        "label": label,
-        "qid": qid,
-        "doc_id": doc_id,
-        "baseline": baseline,
-        "trials": trials,
-        "time_limit": time_limit,
-    }
     preface = ""
     if data[0].endswith(".toml"):
-        given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is not None]
+        options = context.params.items()
+        given = [f"--{name.replace('_', '-')}" for name, value in options if value and name not in _ANYHOW]
         if len(data) > 1 or given:
             more = ", ".join([*data[1:], *given])
             raise InputError(f"the spec says what to compare, so {more} must go into it", data[0])
@@ -114,18 +101,17 @@ def compare(
         _refuse_parts(data, test)
         if rankers is None:
             raise InputError("no ranker is named: add --rankers lambdamart,mart or so (pomona list rankers)")
-        columns = {"label": label, "qid": qid, "doc_id": doc_id}
         spec = spec_from_options(
             data,
             rankers,
             valid=valid,
             test=test,
-            folds=None if folds is None else _integers("folds", folds),
-            columns={name: column for name, column in columns.items() if column is not None},
+            folds=_integers("folds", folds),
+            columns=named_columns(label, qid, doc_id),
             n_trials=trials,
-            measures=None if measures is None else split_outside(measures),
-            conventions=None if conventions is None else split_outside(conventions),
-            seeds=None if seeds is None else _integers("seeds", seeds),
+            measures=measures and split_outside(measures),
+            conventions=conventions and split_outside(conventions),
+            seeds=_integers("seeds", seeds),
             n_folds=n_folds,
             time_limit=time_limit,
             baseline=baseline,
@@ -152,8 +138,8 @@ def present(spec: Spec, directory: Path, watch: Progress, *, report: bool = True
         raise PomonaError(f"every run failed, the first because: {reasons[0]}")
     counts = {state: states.count(state) for state in sorted(set(states))}
     if not report:
-        told = ", ".join(f"{count} runs {state}" for state, count in counts.items())
-        text = f"{told} in {directory}; the same command without --no-report writes the report"
+        ended = ", ".join(f"{count} runs {state}" for state, count in counts.items())
+        text = f"{ended} in {directory}; the same command without --no-report writes the report"
         print_json({"runs": counts, "directory": str(directory)}) if watch.is_quiet else typer.echo(text)
         return
     from pomona.experiments.findings import find
@@ -170,7 +156,7 @@ def present(spec: Spec, directory: Path, watch: Progress, *, report: bool = True
                 "runs": counts,
                 "main": findings.main,
                 "baseline": findings.baseline,
-                "table": findings.table.to_dicts(),
+                "table": findings.quality.to_dicts(),
                 "costs": findings.costs.to_dicts(),
                 "warnings": findings.warnings,
                 "spec": spec.to_toml(),
@@ -197,8 +183,8 @@ def _watched(spec: Spec, directory: Path, watch: Progress, how: Mapping[str, Any
             return run_comparison(spec, directory, watch=watch, **how)
     except KeyboardInterrupt:
         kept = f"{watch.n_done} of {watch.n_runs} runs are done and kept in {directory}"
-        told = f"; {kept}. The same command goes on from there" if watch.n_runs else " before the first run"
-        typer.echo(f"\npomona: stopped{told}.", err=True)
+        when = f"; {kept}. The same command goes on from there" if watch.n_runs else " before the first run"
+        typer.echo(f"\npomona: stopped{when}.", err=True)
         raise typer.Exit(130) from None
 
 
@@ -212,11 +198,11 @@ class Progress:
         self.console = Console(stderr=True)
         self.n_runs = self.n_done = self.n_failed = 0
         self.started = time.monotonic()
-        self._running: dict[str, tuple[Run, float]] = {}
+        self._running: dict[str, tuple[RunSpec, float]] = {}
         self._ended: list[tuple[str, str, float, str]] = []
         self._means: dict[str, list[float]] = {}
 
-    def start(self, runs: Sequence[Run], finished: Mapping[str, Any]) -> None:
+    def start(self, runs: Sequence[RunSpec], finished: Mapping[str, Any]) -> None:
         """Take note of what there is, and of what an earlier process did."""
         from pomona._jit import is_first_run
 
@@ -231,29 +217,29 @@ class Progress:
         if n_finished < self.n_runs and is_first_run("trees/grower.py"):
             self._say("compiling, some 30 seconds the first time …")
 
-    def see(self, event: Event) -> None:
+    def see(self, event: RunEvent) -> None:
         """A run began or ended."""
-        run, outcome = event.run, event.outcome
+        run, result = event.run, event.result
         if self.preface:  # now everything has been checked
             self._say(self.preface)
             self.preface = ""
-        if outcome is None:
+        if result is None:
             self._running[run.id] = run, time.monotonic()
             return
         seconds = time.monotonic() - self._running.pop(run.id)[1]
-        self._count(run, outcome.state, outcome.record)
-        value = outcome.record.get("means", {}).get("test", {}).get(self.main)
-        told = outcome.reason or f"{self.main} {value:.4f}"
-        self._ended.append((str(run), outcome.state, seconds, told))
+        self._count(run, result.state, result.record)
+        value = result.record.get("means", {}).get("test", {}).get(self.main)
+        shown = result.reason or f"{self.main} {value:.4f}"
+        self._ended.append((str(run), result.state, seconds, shown))
         if not self.console.is_terminal:
             count = f"[{self.n_done + self.n_failed}/{self.n_runs}]"
-            self._say(f"{count} {run}: {outcome.state}, {told}, {seconds:.1f} s")
+            self._say(f"{count} {run}: {result.state}, {shown}, {seconds:.1f} s")
 
     def _say(self, text: str) -> None:
         if not self.is_quiet:
             typer.echo(text, err=True)
 
-    def _count(self, run: Run, state: str, record: Mapping[str, Any]) -> None:
+    def _count(self, run: RunSpec, state: str, record: Mapping[str, Any]) -> None:
         from pomona.experiments.spec import BOUNDS
 
         self.n_done += state == "done"
@@ -278,15 +264,13 @@ class Progress:
         now = time.monotonic()
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         caption = f"{self.n_done} of {self.n_runs} done{failed}, {now - self.started:.0f} s{self.best}"
-        table = Table(box=box.SIMPLE_HEAD, caption=caption, caption_justify="left")
-        table.add_column("run")
-        table.add_column("state")
+        table = Table("run", "state", box=box.SIMPLE_HEAD, caption=caption, caption_justify="left")
         table.add_column("elapsed", justify="right")
         table.add_column("")
         room = max(0, self.n_shown - len(self._running))
         styles = {"done": "green", "failed": "red"}
-        for name, state, seconds, told in self._ended[-room:] if room else []:
-            table.add_row(Text(name), Text(state, styles[state]), f"{seconds:.1f} s", Text(told))
+        for name, state, seconds, result in self._ended[-room:] if room else []:
+            table.add_row(Text(name), Text(state, styles[state]), f"{seconds:.1f} s", Text(result))
         for run, since in list(self._running.values()):
             table.add_row(Text(str(run)), Text("running", "yellow"), f"{now - since:.1f} s", "")
         return table
@@ -294,25 +278,24 @@ class Progress:
 
 def _print_answer(findings: Findings) -> None:
     """One table a dataset: rankers by the main measure, the best first."""
-    import polars as pl
+    from pomona.report.sections.headline import sentences_of
 
-    from pomona.report.answer import answers
-
-    sentences = answers(findings)
+    sentences = sentences_of(findings)
     measures = findings.measures[: len(findings.results.spec.measures)]  # under the first convention
-    for (dataset,), table in findings.table.group_by("dataset", maintain_order=True):
+    for (dataset,), table in findings.quality.group_by("dataset", maintain_order=True):
         by_measure = {
             (row["ranker"], row["measure"]): f"{row['mean']:.4f}{row['mark'] or ' '}"
             for row in table.to_dicts()
         }
         costs = findings.costs.filter(dataset=dataset)
         seconds = dict(zip(costs["ranker"], costs["train_seconds"], strict=True))
-        ranked = table.filter(pl.col("measure") == findings.main).sort("mean", descending=True)["ranker"]
+        # As in the report, means of other queries than the others' stand last.
+        ranked = table.filter(measure=findings.main).sort("is_comparable", "mean", descending=True)["ranker"]
         rows = [
             [
                 ranker,
                 *(by_measure.get((ranker, measure), "") for measure in measures),
-                _seconds(seconds.get(ranker)),
+                f"{seconds[ranker]:.2f}" if seconds.get(ranker) is not None else "",
             ]
             for ranker in ranked
         ]
@@ -344,10 +327,6 @@ def print_rows(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
     console.print(table)
 
 
-def _seconds(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
-
-
 def _refuse_parts(data: Sequence[str], test: str | None) -> None:
     """Training, validation and test files are parts of one dataset, not three datasets."""
     stems = [Path(text).name.partition(".")[0].lower() for text in data]
@@ -360,8 +339,8 @@ def _refuse_parts(data: Sequence[str], test: str | None) -> None:
         )
 
 
-def _integers(name: str, text: str) -> list[int]:
+def _integers(name: str, text: str | None) -> list[int] | None:
     try:
-        return [int(part) for part in text.split(",")]
+        return None if text is None else [int(part) for part in text.split(",")]
     except ValueError:
         raise InputError(f"found --{name} {text}, expected whole numbers, as in 1,2,3") from None

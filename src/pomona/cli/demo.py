@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pomona.cli.options import Jobs, Json
+
 _RANKERS = (
     "LambdaMART=lambdamart(n_trees=100)",
     "LambdaMART oblivious=lambdamart(growth=oblivious, n_trees=100)",
@@ -23,8 +25,8 @@ def demo(
     ),
     queries: Annotated[int, typer.Option(min=20, help="How many queries to simulate.")] = 300,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same numbers.")] = 1,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    jobs: Jobs = None,
+    as_json: Json = False,
 ) -> None:
     """Simulate a small web search, compare six rankers on it by cross-validation, and write the report.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pomona.cli.options import DocId, Json, Label, Measures, Qid, named_columns, split_measures
 from pomona.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -20,17 +21,12 @@ _TOOLS = ("letor3", "letor4", "mslr", "ranklib", "yahoo", "yahoo-half", "trec_ev
 
 def evaluate(
     data: Annotated[
-        Path | None, typer.Argument(help="LETOR file or table with labels.", show_default=False)
+        Path | None, typer.Argument(help="LETOR text or a table with labels.", show_default=False)
     ] = None,
     scores: Annotated[
         Path | None, typer.Argument(help="One score a line, in input order.", show_default=False)
     ] = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure", "-m", help="e.g. ndcg@10, letor4:ndcg@10, rbp(p=0.8); repeat or separate by commas."
-        ),
-    ] = None,
+    measure: Measures = None,
     convention: Annotated[str | None, typer.Option(help="Whose rules: `pomona list conventions`.")] = None,
     all_conventions: Annotated[bool, typer.Option("--all-conventions", help="A row for every tool.")] = False,
     as_tool: Annotated[
@@ -56,7 +52,10 @@ def evaluate(
         bool, typer.Option("-J", help="trec_eval -J: leave out unjudged documents.")
     ] = False,
     gmax: Annotated[int, typer.Option("--gmax", help="RankLib -gmax: the highest label, for ERR.")] = 4,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
+    as_json: Json = False,
 ) -> None:
     """Judge scores against labels.
 
@@ -74,21 +73,12 @@ def evaluate(
         # As bytes: a query id need not be valid UTF-8 to come out as it went in.
         typer.echo("".join(f"{line}\n" for line in lines).encode(errors="surrogateescape"), nl=False)
         return
-    judged, qids = _read(data, scores, qrels, run)
-    wanted = _split(measure) or list(_DEFAULT_MEASURES)
+    judged, qids = _read(data, scores, qrels, run, named_columns(label, qid, doc_id))
+    wanted = split_measures(measure) or list(_DEFAULT_MEASURES)
     if all_conventions:
         _print_conventions(judged, wanted, ties, as_json)
     else:
         _print_means(judged, qids, wanted, convention, ties, per_query, as_json)
-
-
-def _split(measures: list[str] | None) -> list[str]:
-    """Several measures may share one option; commas inside parentheses belong to a measure."""
-    import re
-
-    return [
-        part.strip() for text in measures or [] for part in re.split(r",(?![^()]*\))", text) if part.strip()
-    ]
 
 
 def _as_tool(
@@ -117,13 +107,13 @@ def _as_tool(
     if name == "ranklib":
         from pomona.tools.ranklib import ranklib
 
-        asked = _split(measures) or ["ERR@10"]
+        asked = split_measures(measures) or ["ERR@10"]
         return ranklib(data, scores, asked, per_query=per_query, max_grade=gmax, qrels=qrels)
     if name.startswith("yahoo"):
         from pomona.tools.yahoo import yahoo
 
         half = name.endswith("half")
-        cutoffs = _cutoffs(_split(measures)) or (
+        cutoffs = _cutoffs(split_measures(measures)) or (
             (10,) if half else (10, 5) if per_query else (10, 5, 1, 1000)
         )
         return yahoo(data, scores, per_query=per_query, cutoffs=cutoffs, empty=0.5 if half else 1.0)
@@ -142,30 +132,21 @@ def _cutoffs(measures: list[str]) -> tuple[int, ...]:
 
 
 def _read(
-    data: Path | None, scores: Path | None, qrels: Path | None, run: Path | None
+    data: Path | None, scores: Path | None, qrels: Path | None, run: Path | None, columns: dict[str, Any]
 ) -> tuple[ScoredQueries, list[str]]:
     if qrels is not None and run is not None:
         from pomona.data.trec import dataset_of_trec, read_qrels, read_run
         from pomona.measures.lists import ScoredQueries
 
-        found = dataset_of_trec(read_qrels(qrels), read_run(run))
-        judged = ScoredQueries(
-            found.data.y,
-            found.scores,
-            found.data.query_ptr,
-            found.data.doc_ids,
-            found.pool_labels,
-            found.pool_ptr,
-        )
-        return judged, [str(qid) for qid in found.data.qids]
+        trec = dataset_of_trec(read_qrels(qrels), read_run(run))
+        documents = trec.data.y, trec.scores, trec.data.query_ptr, trec.data.doc_ids
+        queries = ScoredQueries(*documents, trec.pool_labels, trec.pool_ptr)
+        return queries, [str(qid) for qid in trec.data.qids]
     if data is None or scores is None:
         raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")
-    from pomona.cli.inputs import read_data, read_scores
-    from pomona.measures.judge import scored_queries
+    from pomona.cli.inputs import read_judged
 
-    dataset = read_data(data)
-    given = dataset.from_input_order(read_scores(scores, dataset.n_docs))
-    return scored_queries(dataset, given), [str(qid) for qid in dataset.qids]
+    return read_judged(data, scores, columns)
 
 
 def _judgements(

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pomona.cli.options import Json, Model, Output
 from pomona.errors import InputError
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="A model file that `pomona train` wrote.")],
+    model: Model,
     format: Annotated[
         str, typer.Option("--format", "-f", help="One of the models of `pomona list formats`.")
     ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where to write; standard output if left out.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines: what was written where.")] = False,
+    out: Output = None,
+    as_json: Json = False,
 ) -> None:
     """Write a forest in the form that another engine reads; its scores there are those of `pomona score`.
 

@@ -1,56 +1,47 @@
-"""What the verbs read: data in any format, and files of scores."""
+"""Files of scores, as the verbs read them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
     from pomona._types import Scores
-    from pomona.data.dataset import Dataset
-
-
-def read_data(path: Path) -> Dataset:
-    """A LETOR file (plain or compressed), or a table with columns `label` and `qid`."""
-    if path.suffix.lower() in (".parquet", ".csv", ".tsv"):
-        from pomona.data.table import read_table
-
-        return read_table(path)
-    from pomona.data.letor import read_letor
-
-    return read_letor(path)
+    from pomona.measures.lists import ScoredQueries
 
 
 def read_scores(path: Path, n_docs: int) -> Scores:
     """One number a line; anything else is refused with its line."""
     import numpy as np
 
-    from pomona.data.compression import read_files
+    from pomona.data.compression import read_bytes
 
-    lines = read_files([path], 1)[0].tobytes().splitlines()
-    while lines and not lines[-1].strip():
-        lines.pop()
-    try:
-        scores = np.array([float(line) for line in lines], np.float64)
-    except ValueError:
-        scores = np.array([_number(line, path, place) for place, line in enumerate(lines, 1)])
-    if any(b"_" in line for line in lines) or np.isnan(scores).any():
-        for place, line in enumerate(lines, 1):
-            _number(line, path, place)
-    if len(scores) != n_docs:
-        raise InputError(f"found {len(scores)} scores for {n_docs} documents", path)
-    return scores
+    lines = read_bytes(path).rstrip().splitlines()
+    if len(lines) != n_docs and all(map(_is_number, lines)):
+        raise InputError(f"found {len(lines)} scores for {n_docs} documents", path)
+    for number, line in enumerate(lines, 1):
+        if not _is_number(line):
+            text = line.decode(errors="replace").strip()
+            shown = repr(text if len(text) <= 40 else text[:40] + "…")
+            raise InputError(f"found {shown}, expected one score (a number)", path, number)
+    return np.array([float(line) for line in lines], np.float64)
 
 
-def _number(line: bytes, path: Path, place: int) -> float:
-    text = line.decode(errors="replace").strip()
+def _is_number(text: bytes) -> bool:
     try:
         value = float(text)
-        if value != value or "_" in text:
-            raise ValueError
     except ValueError:
-        shown = repr(text if len(text) <= 40 else text[:40] + "…")
-        raise InputError(f"found {shown}, expected one score (a number)", path, place) from None
-    return value
+        return False
+    return value == value and b"_" not in text
+
+
+def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[ScoredQueries, list[str]]:
+    """The documents of a file with their scores, and the ids of their queries."""
+    from pomona.data.read import read
+    from pomona.measures.judge import scored_queries
+
+    dataset = read(data, **columns)
+    given = dataset.from_input_order(read_scores(scores, dataset.n_docs))
+    return scored_queries(dataset, given), [str(qid) for qid in dataset.qids]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pomona.cli.options import Json
+
 if TYPE_CHECKING:
     from pomona._registry import Entry
 
@@ -23,15 +25,14 @@ class Kind(StrEnum):
 
 _FORMATS = {
     "letor": "data: LETOR / SVMlight text: label qid:Q 1:v 2:v … #comment; plain, .gz, .bz2, .xz, .zst",
-    "parquet": "data: a table with columns label and qid",
-    "csv": "data: a table with columns label and qid; .tsv too",
+    "table": "data: columns label and qid, or those you name: .csv .tsv .jsonl, also packed; .parquet .arrow",
     "trec": "data: TREC qrels and run files",
 }
 
 
 def list(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List what Pomona has, one line each.
 

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
+
+from pomona.cli.options import Data, DocId, Json, Label, Model, Output, Qid, named_columns
 
 
 def score(
-    model: Annotated[Path, typer.Argument(help="A model file that `pomona train` wrote.")],
-    data: Annotated[Path, typer.Argument(help="LETOR file or table; its labels are not looked at.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where to write; standard output if left out.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines: one JSON list.")] = False,
+    model: Model,
+    data: Data,
+    out: Output = None,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
+    as_json: Json = False,
 ) -> None:
     """Write one score a line, in the order of the input (the form the LETOR scripts read).
+
+    The labels of the data are not looked at. With --json the scores are one list.
 
     \b
     Example:  pomona score model.pomona test.txt -o scores.txt
     """
-    import numpy as np
-
     from pomona._arrays import whole_file
-    from pomona.cli.inputs import read_data
     from pomona.cli.output import print_json
+    from pomona.data.read import read
     from pomona.rankers.base import load_model
 
     ranker = load_model(model)
-    dataset = read_data(data)
+    dataset = read(data, **named_columns(label, qid, doc_id))
     missing = ranker.n_features_in_ - dataset.n_features
     if missing > 0:  # a sparse file need not mention the last features
         typer.echo(
             f"note: the last {missing} features of the model do not occur in {data}: taken as 0", err=True
         )
-        dataset = dataset.replace(X=np.pad(dataset.X, ((0, 0), (0, missing))))
+        dataset = dataset.widened(ranker.n_features_in_)
     ordered = dataset.to_input_order(ranker.predict(dataset))
     if as_json:
         print_json(ordered.tolist())

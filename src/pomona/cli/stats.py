@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from pomona.cli.options import DocId, Json, Label, Qid, Sources, named_columns
 
 if TYPE_CHECKING:
     from pomona.data.dataset import Dataset
@@ -13,10 +14,13 @@ if TYPE_CHECKING:
 
 
 def stats(
-    data: Annotated[list[str], typer.Argument(help="Files, fold directories or names of collections.")],
+    data: Sources,
     parts: Annotated[bool, typer.Option("--parts", help="One row for each part of the data.")] = False,
     joined: Annotated[bool, typer.Option("--joined", help="Add a row for all data together.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, unrounded.")] = False,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
+    as_json: Json = False,
 ) -> None:
     """Print one row of statistics for each dataset. Features counts the distinct features that occur: a
     number that a sparse file never mentions does not count, a feature that is always 0 does. Mode is the
@@ -28,22 +32,23 @@ def stats(
         pomona stats mq2007 mq2008 --joined
         pomona stats Fold1/train.txt Fold1/vali.txt --json
     """
-    from pomona.data.catalog import load_parts
+    from pomona.cli.output import print_json
+    from pomona.data.read import read_parts
     from pomona.data.statistics import describe
 
     rows: dict[str, Statistics] = {}
     everything: list[Dataset] = []
     for source in data:
-        found = load_parts(source, undefined=float("nan"))
-        everything += found.values()
-        if parts and len(found) > 1:
-            rows.update({f"{source} {name}": describe(part) for name, part in found.items()})
+        read = read_parts(source, **named_columns(label, qid, doc_id), undefined=float("nan"))
+        everything += read.values()
+        if parts and len(read) > 1:
+            rows.update({f"{source} {name}": describe(part) for name, part in read.items()})
         else:
-            rows[source] = describe(*found.values())
+            rows[source] = describe(*read.values())
     if joined:
         rows["joined"] = describe(*everything)
     if as_json:
-        typer.echo(json.dumps([{"data": name, **row.to_json()} for name, row in rows.items()], indent=2))
+        print_json([{"data": name, **row.to_json()} for name, row in rows.items()])
     else:
         _print_table(rows)
 

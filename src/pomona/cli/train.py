@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from pomona.errors import InputError, UnknownNameError
+from pomona._parameters import checked_parameters, read_parameters
+from pomona.cli.options import Data, DocId, Json, Label, Qid, named_columns
+from pomona.errors import InputError
 
 
 def train(
     ranker: Annotated[str, typer.Argument(help="A name of `pomona list rankers`.")],
-    data: Annotated[Path, typer.Argument(help="Training data: LETOR file or table.")],
+    data: Data,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
     valid: Annotated[
         Path | None, typer.Option("--valid", help="Validation data, for early stopping.")
@@ -20,32 +22,39 @@ def train(
     settings: Annotated[
         list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter; repeat.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines; no progress bar.")] = False,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
+    as_json: Json = False,
 ) -> None:
     """Fit a ranker to labelled data and write the model.
+
+    Values are written as in a spec: n_trees=200, hidden=[64, 32], early_stopping=none, measure=err@20.
 
     Ctrl-C stops the training and writes the best model so far.
 
     \b
     Example:  pomona train lambdamart train.txt --valid vali.txt -s measure=letor4:ndcg@10 -o model.pomona
-              pomona train mart train.txt -s n_trees=200 -s learning_rate=0.05 -o mart.pomona
+              pomona train mart train.csv.gz --label grade -s n_trees=200 -o mart.pomona
+              pomona train lambdarank train.txt -s "hidden=[64, 32]" -s valid_measure=ap -o net.pomona
     """
     import time
     import warnings
 
     from pomona._jit import is_first_run
     from pomona._registry import find
-    from pomona.cli.inputs import read_data
     from pomona.cli.output import print_json
+    from pomona.data.read import read
 
-    fitted = find("rankers", ranker, "ranker").load()()
-    chosen = parsed_settings(fitted.get_params(deep=False), settings or [])
-    if "verbose" in fitted.get_params(deep=False):
+    cls = find("rankers", ranker, "ranker").load()
+    chosen = parsed_settings(cls, settings or [])
+    if "verbose" in cls().get_params(deep=False):
         chosen.setdefault("verbose", not as_json)
-    fitted.set_params(**chosen)
+    fitted = cls(**chosen)
     if out.parent != Path() and not out.parent.is_dir():
         raise InputError("no such directory to write the model to", out.parent)
-    training, held_out = read_data(data), None if valid is None else read_data(valid)
+    columns = named_columns(label, qid, doc_id)
+    training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
     if hasattr(fitted, "n_trees") and is_first_run("trees/grower.py") and not as_json:
         typer.echo("compiling, some 20 seconds the first time …", err=True)
     started = time.perf_counter()
@@ -69,41 +78,10 @@ def train(
     typer.echo(f"{fitted.name}: {kept}{seconds:.1f} s{judged}; model in {out}")
 
 
-def parsed_settings(defaults: dict[str, Any], settings: list[str]) -> dict[str, Any]:
-    """`name=value` texts as parameters, each of the kind of its default."""
-    parsed: dict[str, Any] = {}
+def parsed_settings(cls: type, settings: list[str]) -> dict[str, Any]:
+    """`name=value` texts as parameters of a ranker."""
     for text in settings:
-        name, equals, value = text.partition("=")
-        if not equals:
+        if "=" not in text:
             raise InputError(f"found --set {text!r}, expected NAME=VALUE")
-        if name not in defaults:
-            raise UnknownNameError("parameter", name, defaults)
-        parsed[name] = _value(name, value, defaults[name])
-    return parsed
-
-
-def _value(name: str, text: str, default: Any) -> Any:
-    lowered = text.lower()
-    if lowered in ("none", "null"):
-        return None
-    if isinstance(default, bool):
-        if lowered not in ("true", "false"):
-            raise InputError(f"found {name}={text}, expected true or false")
-        return lowered == "true"
-    if isinstance(default, str):
-        return text
-    if "," in text:
-        return tuple(_number(name, part) for part in text.split(","))
-    value = _number(name, text)
-    if isinstance(default, int) and not isinstance(value, int):
-        raise InputError(f"found {name}={text}, expected an integer")
-    return value
-
-
-def _number(name: str, text: str) -> int | float:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise InputError(f"found {name}={text}, expected a number")
+    pairs = (text.partition("=")[::2] for text in settings)
+    return checked_parameters(cls, read_parameters(cls, pairs))

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pomona.cli.options import Json, Measures, split_measures
 from pomona.errors import InputError, UnknownNameError
 
 _METHOD = ("method", "algorithm", "ranker", "model", "system")
@@ -26,15 +27,12 @@ def winning(
     reading: Annotated[
         str, typer.Option(help="What is ideal: `pairs` won, or the most wins `attained`.")
     ] = "pairs",
-    measure: Annotated[
-        list[str] | None,
-        typer.Option("--measure", "-m", help="Count only these; repeat or separate by commas."),
-    ] = None,
+    measure: Measures = None,
     where: Annotated[
         list[str] | None,
         typer.Option("--where", metavar="COLUMN=VALUE", help="Take only these rows of a long table; repeat."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Count how many others each method beats (Tax, Bockting & Hiemstra 2015), by measure and over all.
 
@@ -57,8 +55,7 @@ def winning(
     if reading not in READINGS:
         raise UnknownNameError("reading", reading, READINGS)
     results = _read(table, where or [])
-    wanted = [part.strip() for text in measure or [] for part in text.split(",") if part.strip()]
-    measures = _chosen(results, wanted)
+    measures = _chosen(results, split_measures(measure))
     parts = {name: _rows(results, {name}, reading) for name in measures}
     combined = _rows(results, set(measures), reading)
     if as_json:
@@ -105,17 +102,16 @@ def _rows(results: _Results, measures: set[str], reading: Any) -> list[dict[str,
     from pomona.stats.winning import winning_numbers
 
     columns = [column for column in results.columns if column[1] in measures]
-    table = [[found.get(column, math.nan) for column in columns] for found in results.values.values()]
+    table = [[values.get(column, math.nan) for column in columns] for values in results.values.values()]
     won = winning_numbers(np.array(table), reading)
-    is_pareto, is_rank2 = won.is_pareto, won.is_rank2
     rows: list[dict[str, Any]] = [
         {
             "method": method,
             "winning": int(won.winning[i]),
             "ideal": int(won.ideal[i]),
             "normalized": float(won.normalized[i]) if won.ideal[i] else None,
-            "is_pareto": bool(is_pareto[i]),
-            "is_rank2": bool(is_rank2[i]),
+            "is_pareto": bool(won.is_pareto[i]),
+            "is_rank2": bool(won.is_rank2[i]),
         }
         for i, method in enumerate(results.values)
     ]
@@ -142,41 +138,51 @@ def _print(title: str, n_results: int, rows: list[dict[str, Any]]) -> None:
 
 
 def _read(path: Path, where: list[str]) -> _Results:
+    names, rows = _table(path)
+    notes: list[str] = []
+    if min(_place(names, group) for group in (_METHOD, _MEASURE, _VALUE)) >= 0:
+        cells_of_results = _long(path, names, rows, where, notes)
+    elif where:
+        raise InputError("--where needs a long table: columns method, dataset, measure and value", path)
+    else:
+        cells_of_results = _wide(names, rows)
+    values: dict[str, dict[tuple[str, str], float]] = {}
+    for line, method, column, cell in cells_of_results:
+        results = values.setdefault(method, {})
+        if column in results:
+            raise InputError(f"{method!r} has a second result for {' '.join(column).strip()!r}", path, line)
+        results[column] = _number(cell, path, line)
+    if len(values) < 2:
+        raise InputError(f"found {len(values)} method, expected at least two to compare", path)
+    present = {m: {c: v for c, v in results.items() if not math.isnan(v)} for m, results in values.items()}
+    if not any(present.values()):
+        raise InputError("every cell is empty, expected results", path)
+    return _Results(present, notes)
+
+
+def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The names of the columns, and the cells of each row with the number of its line.
+
+    The reader is the standard library's: polars' does not tell the line of a row with a cell too many.
+    """
+    from pomona.data.compression import read_bytes
+
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path) from None
+        lines = read_bytes(path).decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot be read: {error}", path) from None
     numbered = [(i, line) for i, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
     if len(numbered) < 2:
         raise InputError("found no results, expected a header and a row for each method", path)
     head = numbered[0][1]
     delimiter = "\t" if "\t" in head else ";" if ";" in head and "," not in head else ","
-    rows = [
-        (i, [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]) for i, line in numbered
-    ]
-    names = rows[0][1]
-    for line, cells in rows[1:]:
-        if len(cells) != len(names):
-            raise InputError(f"found {len(cells)} cells, expected {len(names)} as in the header", path, line)
-    notes: list[str] = []
-    if min(_place(names, group) for group in (_METHOD, _MEASURE, _VALUE)) >= 0:
-        cells_of_results = _long(path, names, rows[1:], where, notes)
-    elif where:
-        raise InputError("--where needs a long table: columns method, dataset, measure and value", path)
-    else:
-        cells_of_results = _wide(names, rows[1:])
-    values: dict[str, dict[tuple[str, str], float]] = {}
-    for line, method, column, cell in cells_of_results:
-        found = values.setdefault(method, {})
-        if column in found:
-            raise InputError(f"{method!r} has a second result for {' '.join(column).strip()!r}", path, line)
-        found[column] = _number(cell, path, line)
-    if len(values) < 2:
-        raise InputError(f"found {len(values)} method, expected at least two to compare", path)
-    present = {m: {c: v for c, v in found.items() if not math.isnan(v)} for m, found in values.items()}
-    if not any(present.values()):
-        raise InputError("every cell is empty, expected results", path)
-    return _Results(present, notes)
+    cells = [[cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))] for _, line in numbered]
+    for (number, _), row in zip(numbered, cells, strict=True):
+        if len(row) != len(cells[0]):
+            raise InputError(
+                f"found {len(row)} cells, expected {len(cells[0])} as in the header", path, number
+            )
+    return cells[0], [(number, row) for (number, _), row in zip(numbered[1:], cells[1:], strict=True)]
 
 
 _Cells = Iterator[tuple[int, str, tuple[str, str], str]]

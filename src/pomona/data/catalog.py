@@ -8,23 +8,21 @@ licence first.
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pomona.data.dataset import Dataset
-from pomona.data.folds import Fold, Folds, find_folds, read_part
+import platformdirs
+
+from pomona.data.folds import Fold, Folds, find_folds
 from pomona.errors import InputError, MissingDataError, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """One public collection.
-
-    `places` are the directories, below the data directory, in which it may lie; the first is where to
-    put it. Where one directory holds several collections, `prefix` begins the names of this one's files.
-    """
+    """One public collection; `collections.toml` says what its fields mean."""
 
     name: str
     title: str
@@ -48,13 +46,13 @@ class Collection:
 
     def folds(self) -> Folds:
         """Its folds, or an error that says where to get it and where to put it."""
-        found = self.directory()
-        if found is None:
+        directory = self.directory()
+        if directory is None:
             raise MissingDataError(
                 f"{self.title} is not here: get it from {self.page} and put {self.layout}"
                 f" into {data_directory() / self.places[0]} (or set POMONA_DATA to where your data lie)"
             )
-        return find_folds(found, prefix=self.prefix, n_features=self.n_features)
+        return find_folds(directory, prefix=self.prefix, n_features=self.n_features)
 
     def _candidates(self) -> Iterator[Path]:
         for place in self.places:
@@ -64,202 +62,22 @@ class Collection:
             yield path
 
 
-_LETOR = "https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/"
-_LETOR_3 = f"{_LETOR}letor-3-0/"
-_LETOR_4 = f"{_LETOR}letor-4-0/"
-_MSLR = "https://www.microsoft.com/en-us/research/project/mslr/"
-_YAHOO = "https://webscope.sandbox.yahoo.com/catalog.php?datatype=c"
-_ISTELLA = "https://istella.ai/data/"
-_FOLDS = "Fold1 … Fold5 (each with train.txt, vali.txt, test.txt) or S1.txt … S5.txt"
-_RAW_FOLDS = "Fold1 … Fold5 (each with trainingset.txt, validationset.txt, testset.txt) or S1.txt … S5.txt"
-_ONE_FOLD = "train.txt, vali.txt and test.txt"
+_RECORDS = tomllib.loads(Path(__file__).with_name("collections.toml").read_text(encoding="utf-8"))
 
-
-def _gov(year: int, task: str, goal: str, counts: str) -> Collection:
-    return Collection(
-        name=f"gov{year}-{task}",
-        title=f"{task.upper()}{year} (LETOR 3.0)",
-        page=_LETOR_3,
-        places=(
-            f"Gov-letor3/querylevelnorm/{year}_{task}",
-            f"Gov/QueryLevelNorm/{year}_{task}_dataset",
-            f"{task.upper()}{year}",
-        ),
-        layout=_FOLDS,
-        n_features=64,
-        max_label=1,
-        description=f"{goal} in the .gov crawl, TREC {year}: {counts}; normalized per query",
-    )
-
-
-_COLLECTIONS = (
-    Collection(
-        name="mq2007",
-        title="MQ2007 (LETOR 4.0)",
-        page=_LETOR_4,
-        places=("MQ2007", "LETOR4.0/MQ2007", "MQ2007/MQ2007"),
-        layout=_FOLDS,
-        n_features=46,
-        max_label=2,
-        description="TREC million-query track 2007: 1692 queries, 69623 documents; normalized per query",
-    ),
-    Collection(
-        name="mq2008",
-        title="MQ2008 (LETOR 4.0)",
-        page=_LETOR_4,
-        places=("MQ2008", "LETOR4.0/MQ2008", "MQ2008/MQ2008"),
-        layout=_FOLDS,
-        n_features=46,
-        max_label=2,
-        description="TREC million-query track 2008: 784 queries, 15211 documents; normalized per query",
-    ),
-    Collection(
-        name="ohsumed",
-        title="OHSUMED (LETOR 3.0)",
-        page=_LETOR_3,
-        places=("OHSUMED-letor3/querylevelnorm", "OHSUMED/QueryLevelNorm", "OHSUMED"),
-        layout=_FOLDS,
-        n_features=45,
-        max_label=2,
-        description="medical abstracts: 106 queries, 16140 documents; normalized per query",
-    ),
-    Collection(
-        name="ohsumed-min",
-        title="OHSUMED, raw scale, missing values as the query's minimum (LETOR 3.0)",
-        page=_LETOR_3,
-        places=("OHSUMED-letor3/min", "OHSUMED/Feature-min"),
-        layout=_RAW_FOLDS,
-        n_features=45,
-        max_label=2,
-        description="OHSUMED before normalization, missing values filled",
-    ),
-    Collection(
-        name="ohsumed-null",
-        title="OHSUMED, raw scale, missing values as NULL (LETOR 3.0)",
-        page=_LETOR_3,
-        places=("OHSUMED-letor3/null", "OHSUMED/Feature-null"),
-        layout=_RAW_FOLDS,
-        n_features=45,
-        max_label=2,
-        description="OHSUMED before normalization, missing values marked",
-    ),
-    _gov(2003, "td", "topic distillation", "50 queries"),
-    _gov(2003, "np", "named-page finding", "150 queries"),
-    _gov(2003, "hp", "home-page finding", "150 queries"),
-    _gov(2004, "td", "topic distillation", "75 queries"),
-    _gov(2004, "np", "named-page finding", "75 queries"),
-    _gov(2004, "hp", "home-page finding", "75 queries"),
-    Collection(
-        name="mslr-subset",
-        title="a subset of MSLR-WEB Fold1",
-        page=_MSLR,
-        places=("MSLR-subset",),
-        layout=_ONE_FOLD,
-        n_features=136,
-        max_label=4,
-        description="108 queries of a web search engine, 12319 documents; raw scale",
-    ),
-    Collection(
-        name="mslr-web10k",
-        title="MSLR-WEB10K",
-        page=_MSLR,
-        places=("MSLR-WEB10K",),
-        layout=_FOLDS,
-        n_features=136,
-        max_label=4,
-        description="a web search engine: 10000 queries, 1200192 documents; raw scale",
-    ),
-    Collection(
-        name="mslr-web30k",
-        title="MSLR-WEB30K",
-        page=_MSLR,
-        places=("MSLR-WEB30K",),
-        layout=_FOLDS,
-        n_features=136,
-        max_label=4,
-        description="a web search engine: 31531 queries, 3771125 documents; raw scale",
-    ),
-    Collection(
-        name="yahoo-set1",
-        title="Yahoo! Learning to Rank Challenge, set 1",
-        page=_YAHOO,
-        places=("ltrc_yahoo", "yahoo", "yahoo-set1"),
-        layout="set1.train.txt, set1.valid.txt and set1.test.txt",
-        n_features=700,
-        max_label=4,
-        description="29921 queries, 709877 documents; 519 of 700 feature numbers occur",
-        prefix="set1",
-    ),
-    Collection(
-        name="yahoo-set2",
-        title="Yahoo! Learning to Rank Challenge, set 2",
-        page=_YAHOO,
-        places=("ltrc_yahoo", "yahoo", "yahoo-set2"),
-        layout="set2.train.txt, set2.valid.txt and set2.test.txt",
-        n_features=700,
-        max_label=4,
-        description="6330 queries, 172870 documents; 596 of 700 feature numbers occur",
-        prefix="set2",
-    ),
-    Collection(
-        name="istella",
-        title="Istella LETOR",
-        page=_ISTELLA,
-        places=("istella-letor/full", "istella-letor", "istella", "istella/full"),
-        layout="train.txt and test.txt",
-        n_features=220,
-        max_label=4,
-        description="a web search engine: 33018 queries, 10454629 documents; raw scale, no validation part",
-    ),
-    Collection(
-        name="istella-s",
-        title="Istella-S LETOR",
-        page=_ISTELLA,
-        places=("istella-s-letor/sample", "istella-s-letor", "istella-s", "istella-s/sample"),
-        layout=_ONE_FOLD,
-        n_features=220,
-        max_label=4,
-        description="Istella with fewer irrelevant documents: 33018 queries, 3408630 documents; raw scale",
-    ),
-    Collection(
-        name="lightgbm-example",
-        title="LightGBM's lambdarank example",
-        page="https://github.com/microsoft/LightGBM/tree/master/examples/lambdarank",
-        places=("lightgbm-lambdarank", "lambdarank"),
-        layout="rank.train, rank.train.query, rank.test and rank.test.query",
-        n_features=300,
-        max_label=4,
-        description="251 short queries, 3773 documents, sparse; query sizes in their own files",
-    ),
-    Collection(
-        name="trec-news-2018",
-        title="TREC News 2018 entities",
-        page="https://trec.nist.gov/data/news2018.html",
-        places=("trec-news-2018",),
-        layout="trec_news_2018.train and trec_news_2018.test",
-        n_features=5,
-        max_label=4,
-        description="entities of 50 news articles, 823 documents, sparse; a toy with real judgments",
-    ),
-)
-
-COLLECTIONS = {collection.name: collection for collection in _COLLECTIONS}
+COLLECTIONS = {
+    name: Collection(name, **{**record, "places": tuple(record["places"])})
+    for name, record in _RECORDS.items()
+}
 
 
 def data_directory() -> Path:
     """`POMONA_DATA`, or the place the operating system gives to an application's data."""
-    if asked := os.environ.get("POMONA_DATA"):
-        return Path(asked)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "pomona"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "pomona" / "data"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "pomona"
+    return Path(os.environ.get("POMONA_DATA") or platformdirs.user_data_dir("pomona", appauthor=False))
 
 
 def available() -> list[tuple[Collection, bool]]:
     """Every collection, and whether it is here."""
-    return [(collection, collection.directory() is not None) for collection in _COLLECTIONS]
+    return [(collection, collection.directory() is not None) for collection in COLLECTIONS.values()]
 
 
 def load(name: str | Path, fold: int = 1) -> Fold:
@@ -273,27 +91,19 @@ def load(name: str | Path, fold: int = 1) -> Fold:
     return folds[fold - 1]
 
 
-def load_folds(name: str | Path) -> Folds:
-    """All folds of a collection or of a directory; each is read when it is asked for."""
+def load_folds(name: str | Path, *, columns: Mapping[str, Any] | None = None) -> Folds:
+    """All folds of a collection or of a directory; each is read when it is asked for.
+
+    `columns` are `label`, `qid` and `doc_id` of the tables in a directory.
+    """
     collection = COLLECTIONS.get(str(name).lower())
     if collection is not None:
         return collection.folds()
     if Path(name).is_dir():
-        return find_folds(name)
+        return find_folds(name, columns=columns)
     if Path(name).is_file():
         raise InputError("this is one file, expected a fold directory or a collection's name", name)
     raise UnknownNameError("collection or directory", str(name), COLLECTIONS)
-
-
-def load_parts(source: str | Path, *, undefined: float = 0.0) -> dict[str, Dataset]:
-    """Every document of a file, fold directory or collection once, in parts that do not overlap.
-
-    A file is one part, named as the file is. With `undefined=nan` what the file leaves out, or marks as
-    missing, stays apart from zero.
-    """
-    if str(source).lower() not in COLLECTIONS and Path(source).is_file():
-        return {Path(source).name: read_part(source, undefined=undefined)}
-    return load_folds(source).parts(undefined=undefined)
 
 
 def _in_any_case(parent: Path, name: str) -> Path:

@@ -10,7 +10,6 @@ import contextlib
 import gzip
 import lzma
 import stat
-import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from pomona._arrays import whole_file
 from pomona._jit import over_chunks
+from pomona._machine import available_memory
 from pomona.errors import InputError, MissingDataError, PomonaError
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -39,14 +39,14 @@ def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], 
     A byte order mark is left out. The files are read, not mapped: a mapped file that another process
     cuts short kills this one.
     """
-    if all(_is_plain(path) for path in paths):
+    if all(is_plain(path) for path in paths):
         return _read_plain(paths, padding)
     room = available_memory()
     text = bytearray()
     starts = []
     for path in paths:
         starts.append(len(text))
-        for piece in _pieces(path):
+        for piece in pieces(path):
             text += piece
             if len(text) > room:
                 raise InputError(f"holds more than the {_in_gigabytes(room)} of memory available", path)
@@ -63,6 +63,20 @@ def read_bytes(path: Path) -> bytes:
     return text[:-1].tobytes()
 
 
+def first_line(path: Path) -> bytes:
+    """What stands before the first newline, or as much of it as one piece holds."""
+    return next(pieces(path), b"").partition(b"\n")[0]
+
+
+def plain_name(path: Path) -> str:
+    """The file's name without its compression suffix.
+
+    >>> plain_name(Path("data/train.csv.gz")), plain_name(Path("train.txt"))
+    ('train.csv', 'train.txt')
+    """
+    return path.stem if path.suffix.lower() in SUFFIXES else path.name
+
+
 @contextlib.contextmanager
 def open_to_write(path: Path) -> Iterator[IO[bytes]]:
     """A stream of bytes to `path`, compressed as its suffix says; the file appears when all is written."""
@@ -70,18 +84,7 @@ def open_to_write(path: Path) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def available_memory() -> int:
-    """How many bytes can be used before the machine, or the container, runs out of memory."""
-    room = [sys.maxsize]
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        room += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
-    with contextlib.suppress(OSError, ValueError):  # "max" when there is no limit
-        room.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return min(room)
-
-
-def _is_plain(path: Path) -> bool:
+def is_plain(path: Path) -> bool:
     """Whether this is a file without compression (and not a pipe, which cannot be read from two places)."""
     with _readable(path):
         mode = path.stat().st_mode
@@ -143,7 +146,8 @@ def _byte_order_mark(path: Path) -> int:
         return len(_BYTE_ORDER_MARK) if file.read(3) == _BYTE_ORDER_MARK else 0
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
+def pieces(path: Path) -> Iterator[bytes]:
+    """The content of a file, decompressed where it is compressed, a piece at a time."""
     with _readable(path), path.open("rb") as file:
         compression = _compression(file.peek(8)[:8], path)
         if compression == ".zst":

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Features, Labels, Offsets
-from pomona.data.text import TextColumn
+from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,13 +60,7 @@ class Dataset:
         if query_ids.shape != labels.shape:
             raise InputError(f"found {query_ids.size} query ids for {labels.size} documents")
         order, query_ptr, qids = gather(query_ids)
-        texts = (
-            None
-            if doc_ids is None
-            else doc_ids
-            if isinstance(doc_ids, TextColumn)
-            else TextColumn.of(doc_ids)
-        )
+        texts = None if doc_ids is None else TextColumn.of(doc_ids)
         if texts is not None and len(texts) != labels.size:
             raise InputError(f"found {len(texts)} document ids for {labels.size} documents")
         if order is not None:
@@ -155,7 +149,7 @@ class Dataset:
         chosen = np.asarray(queries)
         wanted = np.arange(self.n_queries)[chosen if chosen.size else chosen.astype(np.int64)]
         lengths = np.diff(self.query_ptr)[wanted]
-        query_ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        query_ptr = offsets(lengths)
         rows = np.repeat(self.query_ptr[wanted] - query_ptr[:-1], lengths) + np.arange(query_ptr[-1])
         return Dataset.from_parts(
             self.X[rows],
@@ -227,6 +221,17 @@ class Dataset:
         data.n_undefined = self.n_undefined if X is None else None
         return data
 
+    def widened(self, n_features: int, undefined: float = 0.0) -> Dataset:
+        """The same documents with features added at the end, where a sparse file does not mention them."""
+        if self.n_features == n_features:
+            return self
+        X = np.full((self.n_docs, n_features), undefined, np.float32)
+        X[:, : self.n_features] = self.X
+        data = self.replace(X=X)
+        if self.n_undefined is not None:
+            data.n_undefined = self.n_undefined + self.n_docs * (n_features - self.n_features)
+        return data
+
     def describe(self) -> Statistics:
         """The row of the dataset table: queries, documents, labels, undefined values.
 
@@ -239,6 +244,53 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
+
+
+def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
+    """The documents of several datasets as one, as if their rows had come one after the other.
+
+    A query that stands in several of them is gathered. The last features of a narrower one are `undefined`.
+
+    >>> one, two = Dataset([[1.0]], [0], [7]), Dataset([[2.0, 3.0], [4.0, 5.0]], [1, 2], [5, 7])
+    >>> data = concatenated([one, two])
+    >>> data.qids.tolist(), data.X.tolist()
+    ([7, 5], [[1.0, 0.0], [4.0, 5.0], [2.0, 3.0]])
+    """
+    if len(parts) == 1:
+        return parts[0]
+    width = max(part.n_features for part in parts)
+    wide = [part.widened(width, undefined) for part in parts]
+    names = wide[0].feature_names
+    if any(part.feature_names != names for part in wide):
+        raise InputError("datasets with different features cannot be joined")
+    are_texts = any(part.qids.dtype.kind not in "iu" for part in wide)
+    query_ids = np.concatenate([part.qid.astype(np.str_) if are_texts else part.qid for part in wide])
+    order, query_ptr, qids = gather(query_ids)
+    rows = slice(None) if order is None else order
+    lengths = [part.n_docs for part in wide]
+    texts = {
+        name: TextColumn.joined([getattr(part, name) for part in wide], lengths)
+        for name in ("doc_ids", "comments")
+    }
+    if order is not None:
+        texts = {name: None if column is None else column.take(order) for name, column in texts.items()}
+    input_order = order
+    if any(part.input_order is not None for part in wide):
+        starts = offsets(lengths)
+        orders = [np.arange(p.n_docs) if p.input_order is None else p.input_order for p in wide]
+        input_order = np.concatenate([a + b for a, b in zip(starts, orders, strict=False)])[rows]
+    data = Dataset.from_parts(
+        np.concatenate([part.X for part in wide])[rows],
+        np.concatenate([part.y for part in wide])[rows],
+        query_ptr,
+        qids,
+        feature_names=names,
+        input_order=input_order,
+        **texts,
+    )
+    counts = [part.n_undefined for part in wide]
+    data.n_undefined = None if None in counts else sum(filter(None, counts))
+    return data
 
 
 def gather(query_ids: NDArray[Any]) -> tuple[Offsets | None, Offsets, NDArray[Any]]:
@@ -259,8 +311,7 @@ def gather(query_ids: NDArray[Any]) -> tuple[Offsets | None, Offsets, NDArray[An
     run_lengths = np.diff(np.append(starts, n))
     query_of_row = np.repeat(place[which], run_lengths)
     order = np.argsort(query_of_row, kind="stable").astype(np.int64)
-    query_ptr = np.concatenate(([0], np.cumsum(np.bincount(query_of_row)))).astype(np.int64)
-    return order, query_ptr, run_ids[np.sort(first)]
+    return order, offsets(np.bincount(query_of_row)), run_ids[np.sort(first)]
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -8,7 +8,7 @@ Numbers are read as C's `atof` and `atol` read them, because the tools that made
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._types import Offsets, Values
+from pomona.data.text import offsets
 from pomona.errors import InputError
 
 _NEWLINE, _BLANK, _HASH = 10, 32, 35
@@ -100,9 +101,9 @@ def columns(text: bytes, file: str, layout: Layout, *, comments: bool) -> list[C
         wrong = kept & ((count < layout.n_fields) | ((count > layout.n_fields) & (not layout.more_allowed)))
         if wrong.any():
             line = int(np.flatnonzero(wrong)[0])
-            found = f"{count[line]} fields" if count[line] else "a blank line"
+            shown = f"{count[line]} fields" if count[line] else "a blank line"
             expected = f"{layout.n_fields}: {layout.fields}"
-            raise InputError(f"found {found}, expected {expected}", file, n_lines + line + 1)
+            raise InputError(f"found {shown}, expected {expected}", file, n_lines + line + 1)
         if (zeros := np.flatnonzero(chunk == 0)).size:
             line = int(np.searchsorted(line_ends, zeros[0]))
             raise InputError("found a NUL byte, expected text", file, n_lines + line + 1)
@@ -195,12 +196,12 @@ def atof(text: bytes) -> float:
     >>> atof(b"0x10"), atof(b"1_000"), atof(b".5e1x"), atof(b"-inf"), atof(b"abc")
     (16.0, 1.0, 5.0, -inf, 0.0)
     """
-    if not (found := _ATOF.match(text)):
+    if not (match := _ATOF.match(text)):
         return 0.0
-    if not found["hex"]:
-        return float(found[0])
+    if not match["hex"]:
+        return float(match[0])
     try:
-        return float.fromhex(found[0].decode())
+        return float.fromhex(match[0].decode())
     except OverflowError:
         return float("-inf") if text.startswith(b"-") else float("inf")
 
@@ -211,10 +212,5 @@ def atol(text: bytes) -> int:
     >>> atol(b"1.7"), atol(b"-1"), atol(b"0x10"), atol(b"abc")
     (1, -1, 0, 0)
     """
-    found = _ATOL.match(text)
-    return min(max(int(found[0]), -(2**63)), 2**63 - 1) if found else 0
-
-
-def offsets(lengths: Sequence[int]) -> Offsets:
-    """0 and the sums of the lengths."""
-    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    match = _ATOL.match(text)
+    return min(max(int(match[0]), -(2**63)), 2**63 - 1) if match else 0

@@ -20,13 +20,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import n_threads, over_chunks
+from pomona._jit import over_chunks
+from pomona._machine import available_memory
 from pomona._types import Features, Labels, Offsets
 from pomona.data import _letor_kernels as kernels
-from pomona.data import store
-from pomona.data.compression import SUFFIXES, available_memory, open_to_write, read_bytes, read_files
+from pomona.data import parsed_cache
+from pomona.data.compression import plain_name, read_bytes, read_files
 from pomona.data.dataset import Dataset, gather
-from pomona.data.text import TextColumn
+from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
@@ -82,60 +83,9 @@ def read_letor(
 
     if not cache:
         return parse()
-    return store.kept([*files, *(query_files or ())], [n_features, float(undefined), len(files)], parse)
-
-
-def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
-    """Write a file that `read_letor` reads back to the same arrays, compressed as the suffix says.
-
-    Lines stand in the order in which the documents came. Every number has the shortest text that reads back
-    as the same float32. Comments are written as they were read, or else `#docid = …` from the document
-    ids. String query ids that all look like integers come back as integers.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_letor(Dataset([[0.1, 3], [np.nan, -1e-7]], [1, 0], ["a", "b"]), Path(folder, "a.txt"))
-    ...     print(Path(folder, "a.txt").read_text(), end="")
-    1 qid:a 1:0.1 2:3
-    0 qid:b 1:nan 2:-1e-7
-    """
-    if not np.isfinite(data.y).all():
-        raise InputError("cannot be written: a label is not finite", path)
-    queries = TextColumn.of(str(query) for query in data.qids.tolist())
-    lengths = np.diff(queries.offsets)
-    if not ((lengths > 0) & (lengths <= kernels.LONGEST_QUERY_ID)).all():
-        raise InputError(f"a query id is empty or longer than {kernels.LONGEST_QUERY_ID} bytes", path)
-    _refuse_bytes(queries, bytes(range(33)) + b"#", "query id", path)
-    texts, prefix = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64)), b""
-    if data.comments is not None:
-        texts = data.comments
-        _refuse_bytes(texts, b"\n", "comment", path)
-    elif data.doc_ids is not None:
-        texts, prefix = data.doc_ids, b"docid = "
-        _refuse_bytes(texts, b" \t\r\n", "document id", path)
-    arrays: tuple[NDArray[Any], ...] = (
-        np.empty(0, np.int64) if data.input_order is None else np.argsort(data.input_order),
-        data.X,
-        data.y,
-        np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr)),
-        queries.buffer,
-        queries.offsets,
-        np.frombuffer(prefix, np.uint8),
-        texts.buffer,
-        texts.offsets,
+    return parsed_cache.kept(
+        [*files, *(query_files or ())], [n_features, float(undefined), len(files)], parse
     )
-    arguments = [_read_only(array) for array in arrays]
-    a_piece = max(1, _BYTES_A_PIECE // (12 * data.n_features + 64))
-    a_round = a_piece * n_threads() * 8
-    with open_to_write(Path(path)) as stream:
-        for start in range(0, data.n_docs, a_round):
-            n_lines = min(a_round, data.n_docs - start)
-            for part in over_chunks(_format_lines, n_lines, start, *arguments, smallest=a_piece):
-                stream.write(part.data)
-
-
-def _format_lines(first: int, last: int, start: int, *arguments: NDArray[Any]) -> NDArray[np.uint8]:
-    return kernels.format_lines(start + first, start + last, *arguments)
 
 
 @dataclass(frozen=True)
@@ -162,8 +112,8 @@ class _Source:
         return self._match(_TOKEN, at)
 
     def _match(self, pattern: re.Pattern[bytes], at: int) -> bytes:
-        found = pattern.match(self.text.data, at)
-        text = bytes(found.group()) if found else b""
+        match = pattern.match(self.text.data, at)
+        text = bytes(match.group()) if match else b""
         return text.removesuffix(b"\r") if self.text[at + len(text)] == ord("\n") else text
 
     def file_at(self, at: int) -> int:
@@ -179,10 +129,10 @@ class _Source:
         column = np.count_nonzero((line_before & 0xC0) != 0x80) + 1  # 0b10…: inside a character
         token = self.token(at).decode(errors="replace")
         nothing = {ord(" "): "a blank", ord("\t"): "a blank", ord("#"): "a comment"}
-        found = nothing.get(int(self.text[at]), "the end of the line")
+        shown = nothing.get(int(self.text[at]), "the end of the line")
         if token:
-            found = repr(token if len(token) <= 40 else token[:39] + "…")
-        message = f"found {found}, expected {expected}"
+            shown = repr(token if len(token) <= 40 else token[:39] + "…")
+        message = f"found {shown}, expected {expected}"
         return InputError(message, self.files[file], len(newlines) + 1, int(column))
 
 
@@ -302,11 +252,10 @@ def _head_error(source: _Source, at: int, code: int) -> InputError:
             at, f"a query id of 1 to {kernels.LONGEST_QUERY_ID} bytes without control characters"
         )
     path = source.files[source.file_at(at)]
-    name = path.stem if path.suffix.lower() in SUFFIXES else path.name
     return source.refuse(
         at,
         "qid: and the query id (if another file holds the number of rows of each query, "
-        f"as LightGBM has it, read with query_file={name + '.query'!r})",
+        f"as LightGBM has it, read with query_file={plain_name(path) + '.query'!r})",
     )
 
 
@@ -328,8 +277,7 @@ def _queries_by_size(
         total = sum(sizes[before:])
         if total != n and heads.error is None:
             raise InputError(f"its queries have {total} rows, but {path} has {n}", query_file)
-    query_ptr = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    return query_ptr, np.arange(1, len(sizes) + 1)
+    return offsets(sizes), np.arange(1, len(sizes) + 1)
 
 
 def _read_features(
@@ -417,12 +365,12 @@ def _read_comments(source: _Source, hash_at: Offsets) -> tuple[TextColumn | None
 
 
 def _column(source: _Source, starts: Offsets, lengths: Offsets) -> TextColumn | None:
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
-    if offsets[-1] == 0:
+    places = offsets(lengths)
+    if places[-1] == 0:
         return None
-    out = np.empty(offsets[-1], np.uint8)
-    _over_pieces(kernels.copy_texts, len(starts), _LINES_A_PIECE, source.text, starts, offsets, out)
-    return TextColumn(out, offsets)
+    out = np.empty(places[-1], np.uint8)
+    _over_pieces(kernels.copy_texts, len(starts), _LINES_A_PIECE, source.text, starts, places, out)
+    return TextColumn(out, places)
 
 
 def _over_pieces(kernel: Callable[..., Any], n_items: int, size: int, *arguments: Any) -> list[Any]:
@@ -441,21 +389,3 @@ def _exact_value(token: bytes) -> np.float32:
 
 def _as_paths(paths: Paths) -> list[Path]:
     return [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(path) for path in paths]
-
-
-def _refuse_bytes(texts: TextColumn, unwanted: bytes, what: str, path: object) -> None:
-    """Refuse texts with bytes that would end them early when the file is read."""
-    used = texts.buffer[texts.offsets[0] : texts.offsets[-1]]
-    wrong = np.flatnonzero(np.isin(used, np.frombuffer(unwanted, np.uint8)))
-    if wrong.size:
-        row = int(np.searchsorted(texts.offsets, wrong[0] + texts.offsets[0], side="right")) - 1
-        raise InputError(
-            f"{what} {texts[row]!r} cannot be written: it holds {bytes(used[wrong[:1]])!r}", path
-        )
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view of one type whatever the array is, so that the kernel compiles once."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view

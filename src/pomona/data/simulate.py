@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from pomona._types import Features, Labels, Offsets
 from pomona.data.dataset import Dataset
-from pomona.data.text import TextColumn
+from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 Column = NDArray[np.float32]
@@ -137,7 +137,7 @@ def simulate(
     n_blocks = -(-n_queries // _QUERIES_IN_BLOCK)
     query_seed, *block_seeds = np.random.SeedSequence(seed).spawn(1 + n_blocks)
     lengths, queries = _draw_queries(np.random.default_rng(query_seed), n_queries, docs_per_query)
-    query_ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    query_ptr = offsets(lengths)
     n_docs = int(query_ptr[-1])
     X, y = np.empty((n_docs, n_features), np.float32), np.empty(n_docs, np.float32)
 
@@ -147,7 +147,9 @@ def simulate(
             last = min(first + _QUERIES_IN_BLOCK, n_queries)
             rows = slice(query_ptr[first], query_ptr[last])
             rng = np.random.default_rng(block_seeds[block])
-            query = {name: np.repeat(of[first:last], lengths[first:last]) for name, of in queries.items()}
+            query = {
+                name: np.repeat(values[first:last], lengths[first:last]) for name, values in queries.items()
+            }
             _fill_block(rng, query, noise, X[rows], y[rows])
 
     over_chunks(fill, n_blocks)
@@ -182,7 +184,7 @@ def _draw_queries(
         **{f"{stream}_idf": idf * rng.lognormal(0.0, 0.1, n) for stream in STREAMS},
     }
     n_docs = np.maximum(1, np.rint(lengths)).astype(np.int64)
-    return n_docs, {name: of.astype(np.float32) for name, of in values.items()}
+    return n_docs, {name: column.astype(np.float32) for name, column in values.items()}
 
 
 def _fill_block(

@@ -17,6 +17,19 @@ import numpy as np
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 
+# Field: title and format in the table, key in JSON.
+_COLUMNS = {
+    "n_queries": ("Queries", "", "queries"),
+    "n_docs": ("Docs", "", "documents"),
+    "n_features": ("Features", "", "features"),
+    "mean_docs": ("Avg docs/query", ".2f", "mean_documents_per_query"),
+    "mode_docs": ("Mode", "", "mode_documents_per_query"),
+    "min_docs": ("Min", "", "min_documents_per_query"),
+    "max_docs": ("Max", "", "max_documents_per_query"),
+    "mean_label": ("Mean label (norm.)", ".4f", "normalized_mean_label"),
+    "max_label": ("Max label", "g", "max_label"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
@@ -41,31 +54,13 @@ class Statistics:
 
     def row(self) -> dict[str, str]:
         """The row as printed: column title to text."""
-        return {
-            "Queries": f"{self.n_queries}",
-            "Docs": f"{self.n_docs}",
-            "Features": f"{self.n_features}",
-            "Avg docs/query": f"{self.mean_docs:.2f}",
-            "Mode": f"{self.mode_docs}",
-            "Min": f"{self.min_docs}",
-            "Max": f"{self.max_docs}",
-            "Mean label (norm.)": f"{self.mean_label:.4f}",
-            "Max label": f"{self.max_label:g}",
-            "Undefined": "Yes" if self.has_undefined else "No",
-        }
+        columns = {title: format(getattr(self, name), how) for name, (title, how, _) in _COLUMNS.items()}
+        return {**columns, "Undefined": "Yes" if self.has_undefined else "No"}
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain values, unrounded."""
         return {
-            "queries": self.n_queries,
-            "documents": self.n_docs,
-            "features": self.n_features,
-            "mean_documents_per_query": self.mean_docs,
-            "mode_documents_per_query": self.mode_docs,
-            "min_documents_per_query": self.min_docs,
-            "max_documents_per_query": self.max_docs,
-            "normalized_mean_label": self.mean_label,
-            "max_label": self.max_label,
+            **{key: getattr(self, name) for name, (_, _, key) in _COLUMNS.items()},
             "undefined": self.has_undefined,
             "undefined_values": self.n_undefined,
             "label_counts": {f"{label:g}": count for label, count in self.label_counts.items()},

@@ -1,4 +1,4 @@
-"""Datasets from data frames (pandas, polars, any that narwhals knows) and from Parquet and CSV files.
+"""Datasets from data frames (pandas, polars, any that narwhals knows) and from files of tables.
 
 One column is the label, one the query id, perhaps one the document id; every other column is a feature.
 Null means undefined in a feature (NaN) and is refused in a label or a query id.
@@ -7,6 +7,7 @@ Null means undefined in a feature (NaN) and is refused in a label or a query id.
 from __future__ import annotations
 
 import difflib
+import io
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._types import Features
+from pomona.data.compression import is_plain, plain_name, read_bytes
 from pomona.data.dataset import Dataset
+from pomona.data.parsed_cache import kept
 from pomona.errors import InputError
 
-SUFFIXES = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc")
 
 
 def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = None) -> Dataset:
@@ -33,15 +36,17 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
     special = [name for name in (label, qid, doc_id) if name is not None]
     if len(set(special)) < len(special):
         raise InputError(f"label, query id and document id must be different columns, found {special}")
-    for name in special:
-        _check_column(name, table.columns)
+    for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id)):
+        if name is not None:
+            _check_column(name, table.columns, use)
     for name in (label, qid):
         _check_no_null(table[name], name)
     X, feature_names = features_of_frame(table.drop(special))
+    y = _numbers(table[label], "label")
     try:
         return Dataset(
             X,
-            _numbers(table[label], "label"),
+            y,
             table[qid].to_numpy(),
             doc_ids=None if doc_id is None else _texts(table[doc_id]),
             feature_names=feature_names,
@@ -51,33 +56,51 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
 
 
 def read_table(
-    path: str | Path, *, label: str = "label", qid: str = "qid", doc_id: str | None = None
+    path: str | Path,
+    *,
+    label: str = "label",
+    qid: str = "qid",
+    doc_id: str | None = None,
+    cache: bool = False,
 ) -> Dataset:
-    """Read a `.parquet`, `.csv` or `.tsv` file (the latter two also as `.gz` or `.zst`)."""
-    import polars as pl
-
+    """Read a table of one of the `SUFFIXES`, compressed or not; `cache` keeps a binary copy."""
     file = Path(path)
-    name = file.name.lower()
     if not is_table(file):
         raise InputError(f"expected a name that ends in one of {', '.join(SUFFIXES)}", path)
     if not file.is_file():
         raise InputError("no such file", path)
+
+    def parse() -> Dataset:
+        try:
+            frame = _frame(file)
+            if frame.is_empty():
+                raise InputError("found no document, expected a row for each below the names of the columns")
+            return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
+        except InputError as error:
+            raise error if error.file else InputError(str(error), path) from None
+
+    return kept([file], [label, qid, doc_id], parse) if cache else parse()
+
+
+def _frame(file: Path) -> Any:
+    import polars as pl
+
+    suffix = _suffix(file)
+    # What is not compressed, polars reads from the disk itself, without a copy of the text.
+    source = file if is_plain(file) else io.BytesIO(read_bytes(file))
     try:
-        if name.endswith(".parquet"):
-            frame = pl.read_parquet(file)
-        else:
-            frame = pl.read_csv(
-                file,
-                separator="\t" if ".tsv" in name else ",",
+        if suffix in (".csv", ".tsv"):
+            return pl.read_csv(
+                source,
+                separator="\t" if suffix == ".tsv" else ",",
                 infer_schema_length=None,  # a column may be whole numbers for long before a fraction comes
                 null_values=["NULL", "null", "NA"],
             )
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", path) from None
-    try:
-        return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
-    except InputError as error:
-        raise InputError(str(error), path) from None
+        if suffix in (".jsonl", ".ndjson"):
+            return pl.read_ndjson(source, infer_schema_length=None)
+        return pl.read_parquet(source) if suffix == ".parquet" else pl.read_ipc(source)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", file) from None
 
 
 def is_table(path: str | Path) -> bool:
@@ -86,7 +109,11 @@ def is_table(path: str | Path) -> bool:
     >>> is_table("train.csv.gz"), is_table("train.txt")
     (True, False)
     """
-    return Path(path).name.lower().endswith(SUFFIXES)
+    return _suffix(Path(path)) in SUFFIXES
+
+
+def _suffix(path: Path) -> str:
+    return Path(plain_name(path)).suffix.lower()
 
 
 def features_of_frame(frame: Any) -> tuple[Features, list[str]]:
@@ -116,13 +143,13 @@ def _narwhals_frame(frame: Any) -> Any:
     return table.collect() if isinstance(table, nw.LazyFrame) else table
 
 
-def _check_column(name: str, columns: list[str]) -> None:
+def _check_column(name: str, columns: list[str], use: str) -> None:
     if name not in columns:
         by_lower_case = {str(column).lower(): str(column) for column in columns}
-        near = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.3)
+        near = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.5)
         first = ", ".join(map(repr, columns[:5]))
         hint = f": did you mean {by_lower_case[near[0]]!r}?" if near else f" (the first columns: {first})"
-        raise InputError(f"no column {name!r}{hint}")
+        raise InputError(f"no column {name!r}{hint}; the option {use} names it")
 
 
 def _check_no_null(column: Any, name: str) -> None:
@@ -138,10 +165,22 @@ def _numbers(column: Any, use: str) -> NDArray[np.float64]:
     """A column as float64, null as NaN."""
     import narwhals as nw
 
+    if column.null_count() == len(column):  # of no kind, or of whatever kind the reader took it for
+        return np.full(len(column), np.nan)
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-        raise InputError(f"column {column.name!r} ({use}) holds {column.dtype}, expected numbers")
+        texts = enumerate(column.to_list(), 1)
+        first = next((f" (row {row}: {value!r})" for row, value in texts if not _is_number(value)), "")
+        raise InputError(f"column {column.name!r} ({use}) holds {column.dtype}, expected numbers{first}")
     numbers: NDArray[np.float64] = column.cast(nw.Float64).fill_null(float("nan")).to_numpy()
     return numbers
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value is None
+    return True
 
 
 def _texts(column: Any) -> list[str]:

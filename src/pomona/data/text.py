@@ -7,9 +7,14 @@ from itertools import pairwise
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Offsets
+
+
+def offsets(lengths: ArrayLike) -> Offsets:
+    """Where pieces of these lengths begin, laid end to end, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
 class TextColumn(Sequence[str]):
@@ -33,9 +38,20 @@ class TextColumn(Sequence[str]):
         if isinstance(texts, TextColumn):
             return texts
         encoded = [str(text).encode() for text in texts]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(text) for text in encoded], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets([len(text) for text in encoded]))
+
+    @classmethod
+    def joined(cls, columns: Sequence[TextColumn | None], lengths: Sequence[int]) -> TextColumn | None:
+        """Columns of these lengths one after the other; None is a column of empty texts, or none at all."""
+        if all(column is None for column in columns):
+            return None
+        blank = np.empty(0, np.uint8)
+        pieces = [blank if one is None else np.frombuffer(one._bytes(), np.uint8) for one in columns]
+        sizes = [
+            np.zeros(length, np.int64) if one is None else np.diff(one.offsets)
+            for one, length in zip(columns, lengths, strict=True)
+        ]
+        return cls(np.concatenate(pieces), offsets(np.concatenate(sizes)))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -87,8 +103,7 @@ class TextColumn(Sequence[str]):
     def take(self, rows: NDArray[np.integer]) -> TextColumn:
         """The texts of these rows, in this order."""
         lengths = np.diff(self.offsets)[rows]
-        offsets = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        starts = offsets(lengths)
         # Byte j of the result comes from its row's start plus its place in the row.
-        source = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return TextColumn(self.buffer[source], offsets)
+        source = np.repeat(self.offsets[:-1][rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        return TextColumn(self.buffer[source], starts)

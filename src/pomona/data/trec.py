@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._types import Labels, Offsets, Scores
+from pomona.data.compression import pieces
 from pomona.data.dataset import Dataset
-from pomona.data.fields import Column, Layout, columns, group, integers, offsets, reals
-from pomona.data.text import TextColumn
+from pomona.data.fields import Column, Layout, columns, group, integers, reals
+from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 Path = str | os.PathLike[str]
 
 _QRELS = Layout("qid iteration docno judgment", (0, 2, 3), more_allowed=False, blank_allowed=False)
 _RUN = Layout("qid Q0 docno rank score tag", (0, 2, 4, 5), more_allowed=True, blank_allowed=True)
-_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")  # .gz, .bz2, .xz, .zst
 
 UNJUDGED = -1
 """The label of a retrieved document that has no judgment."""
@@ -131,8 +131,8 @@ def parse_run(text: bytes, file: str = "run", *, comments: bool = True) -> Run:
     scores = reals(score)
     if np.isnan(scores).any():
         row = int(np.flatnonzero(np.isnan(scores))[0])
-        found = _shown(score.texts(row, row + 1)[0])
-        raise InputError(f"found the score {found}, expected a number", file, score.line(row))
+        shown = _shown(score.texts(row, row + 1)[0])
+        raise InputError(f"found the score {shown}, expected a number", file, score.line(row))
     last_tag = tag.texts(len(tag) - 1, len(tag))[0]
     qids, query_ptr, order = group(qid)
     docno, scores = (docno, scores) if order is None else (docno.take(order), scores[order])
@@ -188,12 +188,5 @@ def _shown(text: bytes) -> str:
 
 
 def _content(path: Path) -> bytes:
-    try:
-        content = pathlib.Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", os.fspath(path)) from None
-    if not content.startswith(_COMPRESSED):
-        return content
-    from pomona.data.compression import read_files
-
-    return read_files([pathlib.Path(path)], padding=1)[0].tobytes()
+    """The bytes of a file as they are: to the tools a byte order mark is part of the first line."""
+    return b"".join(pieces(pathlib.Path(path)))

@@ -2,28 +2,28 @@
 
 Every thread of the cluster's workers does one run at a time, in a process of its own as on a single machine,
 so that time limits and crashes cost a run and not a worker. The runs of a worker that is lost are done by
-others. The workers need Pomona and the data under the same paths, and nothing else: outcomes come back as
+others. The workers need Pomona and the data under the same paths, and nothing else: results come back as
 bytes.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Self
 
 from pomona.errors import InputError, MissingExtraError
-from pomona.experiments.run import Outcome, Task
-from pomona.experiments.runner import Event, Pool
+from pomona.experiments.execute import RunResult, Task
+from pomona.experiments.runner import LocalRunner, RunEvent
 
 PATIENCE_SECONDS = 10
 """How long a scheduler may take to answer."""
 
-_own = threading.local()
+_thread = threading.local()
 
 
-class Cluster:
-    """A connection to a scheduler; does tasks as `Pool` does."""
+class ClusterRunner:
+    """Executes tasks as `LocalRunner` does, on the workers of a scheduler."""
 
     def __init__(self, address: str, time_limit: float | None = None) -> None:
         try:
@@ -42,34 +42,31 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         self._client.close()
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[Event]:
+    def run(self, tasks: Sequence[Task], *, is_rehearsal: bool = False) -> Iterator[RunEvent]:
         """Do the tasks, in any order; ends when all have ended."""
         from distributed import as_completed
 
-        runs, futures = {}, []
+        runs = {}
         for task in tasks:
-            future = self._client.submit(_do, task, self.time_limit, pure=False)
-            runs[future.key] = task.run
-            futures.append(future)
-            yield Event(task.run)
-        for future in as_completed(futures, loop=self._client.loop):
-            run = runs[future.key]
+            future = self._client.submit(_do, task, self.time_limit, is_rehearsal, pure=False)
+            runs[future] = task.run
+            yield RunEvent(task.run)
+        for future in as_completed(list(runs), loop=self._client.loop):
+            run = runs.pop(future)
             if future.status == "finished":
-                yield Event(run, future.result())
+                yield RunEvent(run, future.result())
             else:
                 error = future.exception()
-                yield Event(
-                    run, Outcome(run.id, "failed", f"the cluster gave up: {error}", type(error).__name__)
-                )
+                reason = f"the cluster gave up: {error}"
+                yield RunEvent(run, RunResult(run.id, "failed", reason, type(error).__name__))
             future.release()
 
 
-def _do(task: Task, time_limit: float | None) -> Outcome:
+def _do(task: Task, time_limit: float | None, is_rehearsal: bool) -> RunResult:
     """On a worker of the cluster: do the task in a process that this thread keeps."""
-    if not hasattr(_own, "pool"):
-        _own.pool = Pool(1, 1, time_limit)
-    _own.pool.time_limit = time_limit
-    *_, last = _own.pool.run([task])
-    assert last.outcome is not None
-    outcome: Outcome = last.outcome
-    return outcome
+    if not hasattr(_thread, "runner"):
+        _thread.runner = LocalRunner(1, 1)
+    _thread.runner.time_limit = time_limit
+    *_, last = _thread.runner.run([task], is_rehearsal=is_rehearsal)
+    result: RunResult = last.result
+    return result

@@ -1,53 +1,49 @@
-"""What a store says: the runs of a comparison and their numbers as tables."""
+"""The results of a comparison as tables: its runs, the value of every query, learning curves, datasets."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from pomona._types import Scores
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
-from pomona.experiments.run import Run, runs_of, versions
+from pomona.experiments.execute import versions
+from pomona.experiments.run import RunSpec, runs_of
 from pomona.experiments.source import DataFacts, dataset_digest, fold_sources
 from pomona.experiments.spec import Spec, ranker_class, read_spec
 from pomona.experiments.store import Store
 
-if TYPE_CHECKING:
-    import polars as pl
-
-_KEYS = {"dataset": "String", "fold": "Int64", "ranker": "String", "seed": "Int64"}
-_RUN_COLUMNS = {
-    "run": "String",
+_KEYS = {"dataset": pl.String, "fold": pl.Int64, "ranker": pl.String, "seed": pl.Int64}
+_CURVE_COLUMNS = {
     **_KEYS,
-    "state": "String",
-    "reason": "String",
-    "kind": "String",
-    "family": "String",
-    "is_bound": "Boolean",
-    "trained_for": "String",
-    "parameters": "String",
-    "train_seconds": "Float64",
-    "train_cpu_seconds": "Float64",
-    "score_seconds": "Float64",
-    "search_seconds": "Float64",
-    "n_trials": "Int64",
-    "n_test_queries": "Int64",
-    "n_test_docs": "Int64",
-    "peak_memory": "Int64",
-    "process_memory": "Int64",
-    "best_iteration": "Int64",
-    "model_bytes": "Int64",
-    "threads": "Int64",
-    "worker": "String",
-    "attempts": "Int64",
-    "started": "Float64",
-    "finished": "Float64",
+    "part": pl.String,
+    "measure": pl.String,
+    "iteration": pl.Int64,
+    "value": pl.Float64,
 }
+_RUN_COLUMNS = {
+    "run": pl.String,
+    **_KEYS,
+    **dict.fromkeys(("state", "reason", "kind", "family"), pl.String),
+    "is_bound": pl.Boolean,
+    **dict.fromkeys(("trained_for", "parameters"), pl.String),
+    **dict.fromkeys(("train_seconds", "train_cpu_seconds", "score_seconds", "search_seconds"), pl.Float64),
+    **dict.fromkeys(("n_trials", "n_test_queries", "n_test_docs", "peak_memory", "process_memory"), pl.Int64),
+    **dict.fromkeys(("best_iteration", "model_bytes", "threads"), pl.Int64),
+    "worker": pl.String,
+    "attempts": pl.Int64,
+    **dict.fromkeys(("started", "finished"), pl.Float64),
+}
+
+_Row = dict[str, Any]
+"""A row of the store."""
 
 
 @dataclass
@@ -76,14 +72,11 @@ class Results:
 
     def scores(self, dataset: str, fold: int, ranker: str, seed: int) -> Scores:
         """The test scores of a run, in the order of `test_data`."""
-        import polars as pl
-
-        keys = {"dataset": dataset, "fold": fold, "ranker": ranker, "seed": seed}
-        found = self.runs.filter(**keys, state="done")["run"].to_list()
-        if self.directory is None or not found:
+        runs = self.runs.filter(dataset=dataset, fold=fold, ranker=ranker, seed=seed, state="done")["run"]
+        if self.directory is None or runs.is_empty():
             raise InputError(f"there are no scores of {ranker}, {dataset} fold {fold}, seed {seed}")
         with Store(self.directory, to_write=False) as store:
-            scores: Scores = pl.read_parquet(store.path(found[0], "scores"))["score"].to_numpy()
+            scores: Scores = pl.read_parquet(store.path(runs[0], "scores"))["score"].to_numpy()
         return scores
 
     def test_data(self, dataset: str, fold: int) -> Dataset:
@@ -94,35 +87,27 @@ class Results:
 
 def read_results(directory: str | Path) -> Results:
     """The results of the comparison that was last run in a directory; no data are read."""
-    import polars as pl
-
     with Store(directory, to_write=False) as store:
         spec = read_spec(store.directory / "spec.toml", needs_data=False)
-        facts = {name: DataFacts.of_json(of) for name, of in store.fact("data", {}).items()}
+        data = {name: DataFacts.of_json(facts) for name, facts in store.fact("data", {}).items()}
         rows = store.rows()
-        digests = {name: of.digests for name, of in facts.items()}
-        wanted = runs_of(spec, digests) if all(data.name in digests for data in spec.datasets) else []
-        if not all(run.id in rows for run in wanted) or not wanted:
+        has_data = all(one.name in data for one in spec.datasets)
+        wanted = runs_of(spec, {name: facts.digests for name, facts in data.items()}) if has_data else []
+        if not wanted or any(run.id not in rows for run in wanted):
             raise InputError("was stopped before its first run: run the comparison again", directory)
         runs = [(run, rows[run.id]) for run in wanted]
-        kinds = {name: getattr(pl, kind) for name, kind in _KEYS.items()}
-        columns = {**kinds, "part": pl.String, "qid": pl.String, **dict.fromkeys(spec.judged(), pl.Float64)}
-        values = [
-            _with_keys(pl.read_parquet(store.path(run.id, "values")), run).select(*columns)
-            for run, row in runs
-            if row["state"] == "done"
-        ]
+        done = [(run, row) for run, row in runs if row["state"] == "done"]
         return Results(
             spec=spec,
-            runs=pl.DataFrame(
-                [_run_row(run, row) for run, row in runs],
-                schema={name: getattr(pl, kind) for name, kind in _RUN_COLUMNS.items()},
+            runs=pl.DataFrame([_run_row(run, row) for run, row in runs], schema=_RUN_COLUMNS),
+            values=_table(
+                {**_KEYS, "part": pl.String, "qid": pl.String, **dict.fromkeys(spec.judged(), pl.Float64)},
+                ((run, pl.read_parquet(store.path(run.id, "values"))) for run, _ in done),
             ),
-            values=pl.concat([pl.DataFrame(schema=columns), *values]),
-            curves=_curves(runs),
-            datasets=pl.DataFrame([_dataset_row(name, of) for name, of in facts.items()]),
+            curves=_table(_CURVE_COLUMNS, ((run, curve) for run, row in done for curve in _curves(run, row))),
+            datasets=pl.DataFrame([_dataset_row(name, facts) for name, facts in data.items()]),
             warnings=pl.DataFrame(
-                _warnings(facts, runs),
+                _warnings(data, done),
                 schema=dict.fromkeys(("dataset", "check", "text"), pl.String),
                 orient="row",
             ),
@@ -131,22 +116,21 @@ def read_results(directory: str | Path) -> Results:
         )
 
 
-def _with_keys(values: pl.DataFrame, run: Run) -> pl.DataFrame:
-    import polars as pl
-
-    keys = {"dataset": run.dataset, "fold": run.fold, "ranker": run.ranker, "seed": run.seed}
-    return values.with_columns(
-        **{name: pl.lit(value, getattr(pl, _KEYS[name])) for name, value in keys.items()}
+def _table(columns: Mapping[str, Any], frames: Iterable[tuple[RunSpec, pl.DataFrame]]) -> pl.DataFrame:
+    """The frames of all runs, each with the keys of its run, one below the other."""
+    with_keys = (
+        frame.with_columns(**{name: pl.lit(key, _KEYS[name]) for name, key in run.keys.items()})
+        for run, frame in frames
     )
+    return pl.concat([pl.DataFrame(schema=columns), *(frame.select(*columns) for frame in with_keys)])
 
 
-def _run_row(run: Run, row: dict[str, Any]) -> dict[str, Any]:
+def _run_row(run: RunSpec, row: _Row) -> _Row:
     cls, record = ranker_class(run.kind), row["record"]
-    told = {name: value for name, value in {**record, **row}.items() if name in _RUN_COLUMNS}
     return {
-        **dict.fromkeys(_RUN_COLUMNS),
-        **told,
-        **{"run": run.id, "dataset": run.dataset, "fold": run.fold, "ranker": run.ranker, "seed": run.seed},
+        **{name: {**record, **row}.get(name) for name in _RUN_COLUMNS},
+        **run.keys,
+        "run": run.id,
         "kind": cls.__name__,
         "family": cls.family,
         "is_bound": cls.is_bound,
@@ -156,79 +140,68 @@ def _run_row(run: Run, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _curves(runs: Sequence[tuple[Run, dict[str, Any]]]) -> pl.DataFrame:
-    import polars as pl
-
-    frames = [
-        _with_keys(pl.DataFrame({"value": curve}, schema={"value": pl.Float64}), run).with_columns(
+def _curves(run: RunSpec, row: _Row) -> list[pl.DataFrame]:
+    return [
+        pl.DataFrame({"value": curve}, schema={"value": pl.Float64}).with_columns(
             part=pl.lit(part),
             measure=pl.lit(run.parameters.get("measure"), pl.String),
             iteration=pl.int_range(1, len(curve) + 1, dtype=pl.Int64),
         )
-        for run, row in runs
-        if row["state"] == "done"
         for part, curve in row["record"].get("curves", {}).items()
         if part in ("train", "valid")  # a loss, or the penalties that were tried, are no measure
     ]
-    kinds = {name: getattr(pl, kind) for name, kind in _KEYS.items()}
-    schema = {**kinds, "part": pl.String, "measure": pl.String, "iteration": pl.Int64, "value": pl.Float64}
-    return pl.concat([pl.DataFrame(schema=schema), *(frame.select(*schema) for frame in frames)])
 
 
 def _dataset_row(name: str, facts: DataFacts) -> dict[str, Any]:
-    about = facts.statistics
+    statistics = facts.statistics
     return {
         "dataset": name,
-        "queries": about["queries"],
-        "documents": about["documents"],
-        "features": about["features"],
-        "mean_docs": about["mean_documents_per_query"],
-        "min_docs": about["min_documents_per_query"],
-        "max_docs": about["max_documents_per_query"],
-        "mean_label": about["normalized_mean_label"],
-        "max_label": about["max_label"],
-        "empty_queries": about["empty_queries"],
-        "undefined": about["undefined_values"],
+        "queries": statistics["queries"],
+        "documents": statistics["documents"],
+        "features": statistics["features"],
+        "mean_docs": statistics["mean_documents_per_query"],
+        "min_docs": statistics["min_documents_per_query"],
+        "max_docs": statistics["max_documents_per_query"],
+        "mean_label": statistics["normalized_mean_label"],
+        "max_label": statistics["max_label"],
+        "empty_queries": statistics["empty_queries"],
+        "undefined": statistics["undefined_values"],
         "digest": dataset_digest(facts.digests),
     }
 
 
 def _warnings(
-    facts: Mapping[str, DataFacts], runs: Sequence[tuple[Run, dict[str, Any]]]
+    data: Mapping[str, DataFacts], done: Sequence[tuple[RunSpec, _Row]]
 ) -> list[tuple[str, str, str]]:
-    """What the audit found, then what the runs have to say, each once."""
-    found = [(name, check, text) for name, of in facts.items() for check, text in of.warnings]
-    done = [(run, row["record"]) for run, row in runs if row["state"] == "done"]
-    for name in facts:
-        cut = {run.ranker: None for run, record in done if run.dataset == name and record.get("valid_is_cut")}
-        if cut:
-            text = f"the data have none, so a fifth of the training queries was kept from {', '.join(cut)}"
-            found.append((name, "no validation part", text))
-    notes = {
-        (run.dataset, run.ranker, note): None for run, record in done for note in record.get("notes", ())
-    }
-    known = {tuple(sorted(record.get("versions", {}).items())) for _, record in done}
-    if len(known) > 1:
-        differ = sorted({name for one in known for other in known for name, _ in {*one} ^ {*other}})
-        found += [
-            (name, "several versions", f"runs were done with different versions of {', '.join(differ)}")
-            for name in facts
-        ]
-    return [*found, *notes]
+    """What the audit found, then what the runs have to say, each once: (dataset, check, text)."""
+    audited = [(name, check, text) for name, facts in data.items() for check, text in facts.warnings]
+    cut: dict[str, dict[str, None]] = {}
+    notes: dict[tuple[str, str, str], None] = {}
+    used_versions = set()
+    for run, row in done:
+        record = row["record"]
+        if record.get("valid_is_cut"):
+            cut.setdefault(run.dataset, {})[run.ranker] = None
+        notes |= dict.fromkeys((run.dataset, run.ranker, note) for note in record.get("notes", ()))
+        used_versions.add(frozenset(record.get("versions", {}).items()))
+    text = "the data have none, so a fifth of the training queries was kept from"
+    no_valid = [(name, "no validation part", f"{text} {', '.join(rankers)}") for name, rankers in cut.items()]
+    differing = frozenset.union(*used_versions) - frozenset.intersection(*used_versions) if done else ()
+    packages = ", ".join(sorted({package for package, _ in differing}))
+    text = f"runs were done with different versions of {packages}"
+    several = [(name, "several versions", text) for name in data if packages]
+    return [*audited, *no_valid, *several, *notes]
 
 
-def _facts(store: Store, spec: Spec, runs: Sequence[tuple[Run, dict[str, Any]]]) -> dict[str, Any]:
+def _facts(store: Store, spec: Spec, runs: Sequence[tuple[RunSpec, _Row]]) -> dict[str, Any]:
     """Everything else that is needed to repeat it."""
     started = store.fact("started")
     when = None if started is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(started))
-    used = [row["record"].get("versions") for _, row in runs if row["record"].get("versions")]
+    used_versions = [row["record"]["versions"] for _, row in runs if row["record"].get("versions")]
     return {
         "command": store.fact("command", ""),
-        **(used[-1] if used else versions()),
-        "machine": store.fact("machine"),
-        "processes": store.fact("processes"),
-        "threads": store.fact("threads"),
-        "dask": store.fact("dask"),
+        **(used_versions[-1] if used_versions else versions()),
+        **{name: store.fact(name) for name in ("machine", "processes", "threads", "dask")},
         "seeds": list(spec.seeds),
         "started": when,
         "total_seconds": store.fact("seconds", 0.0),

@@ -70,10 +70,10 @@ def search(
     for number in range(n_trials):
         # A value such as "choose it yourself" can be tried, but Optuna cannot learn from it.
         asked = None if number == 0 and None in places and False not in places else study.ask()
-        chosen = as_asked if asked is None else _suggestions(asked, space)
-        trial: dict[str, Any] = {"parameters": chosen, "value": None}
+        suggested = {name: _suggested(asked, name, space[name]) for name in space} if asked else as_asked
+        trial: dict[str, Any] = {"parameters": suggested, "value": None}
         trials.append(trial)
-        ranker = make(**chosen)
+        ranker = make(**suggested)
         try:
             trial |= timed_fit(ranker, train, valid)
             trial["value"] = ranker.score(valid)
@@ -95,10 +95,6 @@ def search(
         "n_trials": n_trials,
         "trials": trials,
     }
-
-
-def _suggestions(trial: optuna.Trial, space: Mapping[str, SearchRange]) -> dict[str, Any]:
-    return {name: _suggested(trial, name, choices) for name, choices in space.items()}
 
 
 def _suggested(trial: optuna.Trial, name: str, choices: SearchRange) -> Any:

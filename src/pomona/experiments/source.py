@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 
 from pomona.data.audit import audit
 from pomona.data.catalog import load_folds
-from pomona.data.dataset import Dataset
-from pomona.data.folds import Fold, FoldFiles, Folds, QueryKFold, read_part
+from pomona.data.dataset import Dataset, concatenated
+from pomona.data.folds import Fold, FoldFiles, Folds
+from pomona.data.k_fold import QueryKFold
+from pomona.data.read import read
 from pomona.data.simulate import simulate
 from pomona.data.statistics import describe
-from pomona.data.table import is_table, read_table
 from pomona.errors import InputError
 from pomona.experiments.spec import DataSpec, Files, Simulated, Spec
 from pomona.measures.judge import judge
@@ -42,46 +43,40 @@ class FoldSource:
 
     dataset: str
     fold: int
-    files: FoldFiles | None = None
+    files: tuple[FoldFiles, ...] = ()
+    """Of the fold in each of the collections that are joined, which mostly is one."""
     whole: str | Simulated | None = None
     n_folds: int = 0
     n_features: int | None = None
-    columns: tuple[tuple[str, str], ...] = ()
+    columns: tuple[tuple[str, str | None], ...] = ()
     drop_empty: bool = False
-    joined: tuple[FoldFiles, ...] = ()
 
     def load(self) -> Fold:
         """Read the fold, or cut it out of the whole."""
-        fold = self._load()
+        fold = self._read_files() if self.files else self._cut_from_whole()
         return Fold(*map(_answered, fold)) if self.drop_empty else fold
 
-    def _load(self) -> Fold:
-        if self.files is not None:
-            return self._read_files(self.files)
+    def parts(self, fold: Fold) -> dict[str, Dataset]:
+        """The documents of the dataset, in the parts that an audit looks at: those of any of its folds."""
+        if not self.files and not self.drop_empty:
+            return {"data": _whole(self.whole, self.columns)}
+        return {name: part for name, part in fold._asdict().items() if part is not None}
+
+    def _cut_from_whole(self) -> Fold:
         data = _whole(self.whole, self.columns)
         splits = QueryKFold(self.n_folds).split_queries(data)
         train, test = next(split for k, split in enumerate(splits, 1) if k == self.fold)
         return Fold(*cut(data.take(train), seed=0), data.take(test))
 
-    def parts(self) -> dict[str, Dataset]:
-        """The documents of the dataset, in the parts that an audit looks at."""
-        if self.files is None and not self.drop_empty:
-            return {"data": _whole(self.whole, self.columns)}
-        return {name: part for name, part in self.load()._asdict().items() if part is not None}
-
-    def _read_files(self, files: FoldFiles) -> Fold:
-        if not any(is_table(path) for path in (*files.train, *files.valid, *files.test)):
-            return Folds([files], {}, n_features=self.n_features)[0]
-        train, test = (_read(paths, self.columns) for paths in (files.train, files.test))
-        valid = _read(files.valid, self.columns) if files.valid else None
-        for name, part, paths in (("validation", valid, files.valid), ("test", test, files.test)):
-            if part is not None and part.feature_names != train.feature_names:
-                odd = sorted(set(part.feature_names) ^ set(train.feature_names))
-                difference = f"not in both: {', '.join(odd[:5])}" if odd else "their order differs"
-                raise InputError(
-                    f"the {name} data have other features than the training data: {difference}", paths[0]
-                )
-        return Fold(train, valid, test)
+    def _read_files(self) -> Fold:
+        folds = list(Folds(self.files, {}, n_features=self.n_features, columns=dict(self.columns)))
+        if len(folds) == 1:
+            return folds[0]
+        _refuse_shared_ids(self.dataset, folds)
+        train, valid, test = (
+            [part for part in parts if part is not None] for parts in zip(*folds, strict=True)
+        )
+        return Fold(concatenated(train), concatenated(valid) if valid else None, concatenated(test))
 
 
 def cut(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
@@ -101,7 +96,7 @@ def _answered(data: Dataset | None) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _whole(source: str | Simulated, columns: tuple[tuple[str, str], ...]) -> Dataset:
+def _whole(source: str | Simulated, columns: tuple[tuple[str, str | None], ...]) -> Dataset:
     if isinstance(source, Simulated):
         return simulate(
             source.queries,
@@ -110,29 +105,21 @@ def _whole(source: str | Simulated, columns: tuple[tuple[str, str], ...]) -> Dat
             noise=source.noise,
             seed=source.seed,
         )
-    return _read((Path(source),), columns)
-
-
-def _read(paths: Sequence[Path], columns: tuple[tuple[str, str], ...]) -> Dataset:
-    if len(paths) == 1 and is_table(paths[0]):
-        return read_table(paths[0], **dict(columns))
-    return read_part(paths)
+    options: dict[str, Any] = dict(columns)
+    return read(source, **options, cache=True)
 
 
 def fold_sources(data: DataSpec, n_folds: int) -> list[FoldSource]:
     """The folds of a dataset that the comparison wants; nothing is read yet."""
-    columns = {"label": data.label, "qid": data.qid, "doc_id": data.doc_id}
-    shared: dict[str, Any] = {
-        "columns": tuple((key, name) for key, name in columns.items() if name is not None),
-        "drop_empty": data.drop_empty,
-    }
+    columns = (("label", data.label), ("qid", data.qid), ("doc_id", data.doc_id))
+    shared: dict[str, Any] = {"columns": columns, "drop_empty": data.drop_empty}
     source = data.source
     if isinstance(source, Files):
         valid = (Path(source.valid),) if source.valid else ()
         files = FoldFiles((Path(source.train),), valid, (Path(source.test),))
-        found = [FoldSource(data.name, 1, files, **shared)]
+        sources = [FoldSource(data.name, 1, (files,), **shared)]
     elif isinstance(source, Simulated) or (isinstance(source, str) and Path(source).is_file()):
-        found = [
+        sources = [
             FoldSource(data.name, k, whole=source, n_folds=n_folds, **shared) for k in range(1, n_folds + 1)
         ]
     else:
@@ -144,33 +131,18 @@ def fold_sources(data: DataSpec, n_folds: int) -> list[FoldSource]:
             )
         widths = {folds.n_features for folds in joined}
         n_features = widths.pop() if len(widths) == 1 else None
-        found = [
-            FoldSource(
-                data.name,
-                k,
-                _absolute(_joined(files)),
-                n_features=n_features,
-                joined=files if len(files) > 1 else (),
-                **shared,
-            )
+        sources = [
+            FoldSource(data.name, k, tuple(map(_absolute, files)), n_features=n_features, **shared)
             for k, files in enumerate(zip(*(folds.files for folds in joined), strict=True), 1)
         ]
     for fold in data.folds or ():
-        if fold > len(found):
-            raise InputError(f"dataset {data.name} has folds 1 to {len(found)}, found {fold}")
-    return [source for source in found if data.folds is None or source.fold in data.folds]
-
-
-def _joined(files: Sequence[FoldFiles]) -> FoldFiles:
-    """One fold of several: the files of each part, one after the other."""
-    train, valid, test = zip(*((of.train, of.valid, of.test) for of in files), strict=True)
-    return FoldFiles(sum(train, ()), sum(valid, ()), sum(test, ()))
+        if fold > len(sources):
+            raise InputError(f"dataset {data.name} has folds 1 to {len(sources)}, found {fold}")
+    return [source for source in sources if data.folds is None or source.fold in data.folds]
 
 
 def _absolute(files: FoldFiles) -> FoldFiles:
-    return FoldFiles(
-        *(tuple(path.resolve() for path in part) for part in (files.train, files.valid, files.test))
-    )
+    return FoldFiles(*(tuple(path.resolve() for path in part) for part in files))
 
 
 @dataclass
@@ -185,7 +157,7 @@ class DataFacts:
     @classmethod
     def of_json(cls, facts: Mapping[str, Any]) -> DataFacts:
         """The inverse of `dataclasses.asdict` and JSON, which knows neither numbers as keys nor tuples."""
-        digests = {int(fold): of for fold, of in facts["digests"].items()}
+        digests = {int(fold): value for fold, value in facts["digests"].items()}
         warnings = [(check, text) for check, text in facts["warnings"]]
         return cls(digests, dict(facts["statistics"]), warnings, facts["largest_bytes"])
 
@@ -200,7 +172,6 @@ def examine(spec: Spec, data: DataSpec, known: Mapping[str, DataFacts]) -> tuple
     measures = [parse_measure(*pair) for pair in spec.judged().values()]
     facts = DataFacts()
     for source in sources:
-        _refuse_shared_ids(source)
         fold = source.load()
         _refuse_overlap(source, fold)
         try:
@@ -213,7 +184,7 @@ def examine(spec: Spec, data: DataSpec, known: Mapping[str, DataFacts]) -> tuple
     if key in known:
         facts.statistics, facts.warnings = known[key].statistics, known[key].warnings
         return sources, facts
-    parts = sources[0].parts()  # the parts of any one fold together are all there is
+    parts = source.parts(fold)
     described = describe(*parts.values())
     empty = sum(int((np.maximum.reduceat(part.y, part.query_ptr[:-1]) <= 0).sum()) for part in parts.values())
     facts.statistics = {**described.to_json(), "empty_queries": empty}
@@ -230,18 +201,18 @@ def dataset_digest(digests: Mapping[int, str]) -> str:
 
 def digest(fold: Fold) -> str:
     """A checksum of everything that could change a number."""
-    made = hashlib.blake2b(digest_size=16)
+    checksum = hashlib.blake2b(digest_size=16)
     for part in fold:
         if part is None:
-            made.update(b"none")
+            checksum.update(b"none")
             continue
         columns: list[NDArray[Any]] = [part.X, part.y, part.query_ptr, part.qids.astype(np.str_)]
         if part.doc_ids is not None:
             columns += [part.doc_ids.buffer, part.doc_ids.offsets - part.doc_ids.offsets[0]]
         for array in columns:
-            made.update(f"{array.dtype.str}{array.shape}".encode())
-            made.update(np.ascontiguousarray(array).view(np.uint8).data)
-    return made.hexdigest()
+            checksum.update(f"{array.dtype.str}{array.shape}".encode())
+            checksum.update(np.ascontiguousarray(array).view(np.uint8).data)
+    return checksum.hexdigest()
 
 
 def _any_ranking(data: Dataset) -> ScoredQueries:
@@ -249,16 +220,14 @@ def _any_ranking(data: Dataset) -> ScoredQueries:
     return ScoredQueries(data.y, np.arange(data.n_docs, dtype=np.float64), data.query_ptr, data.doc_ids)
 
 
-def _refuse_shared_ids(source: FoldSource) -> None:
+def _refuse_shared_ids(dataset: str, folds: Sequence[Fold]) -> None:
     """Refuse joined collections that give one id to two queries, which would become one query."""
     seen: set[str] = set()
-    for files in source.joined:
-        found = {str(qid) for part in Folds([files], {})[0] if part is not None for qid in part.qids.tolist()}
-        if shared := seen & found:
-            raise InputError(
-                f"dataset {source.dataset}: query {min(shared)} stands in both of the collections"
-            )
-        seen |= found
+    for fold in folds:
+        ids = {str(qid) for part in fold if part is not None for qid in part.qids.tolist()}
+        if shared := seen & ids:
+            raise InputError(f"dataset {dataset}: query {min(shared)} stands in both of the collections")
+        seen |= ids
 
 
 def _refuse_overlap(source: FoldSource, fold: Fold) -> None:

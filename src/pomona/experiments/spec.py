@@ -31,27 +31,26 @@
     n_trials = 20
 
 A ranker that can be trained towards a measure, and is not told which, is trained towards the main one. TOML
-has no word for nothing, so the text `none` is it.
+has no word for nothing, so the text `none` is it. A record of a spec checks itself when it is made, whoever
+makes it: there is no spec that is not valid.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import json
-import re
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pomona import _registry
-from pomona.errors import InputError, PomonaError
+from pomona._parameters import ValueRefusedError, checked, parameter_kinds, show_value, write_key, write_value
+from pomona.errors import InputError, PomonaError, UnknownNameError
+from pomona.measures.conventions import CONVENTIONS, convention_named
 from pomona.measures.parse import measure as parse_measure
-
-if TYPE_CHECKING:
-    from pomona.rankers.base import SearchRange
+from pomona.rankers.base import SCALES, SearchRange
 
 CUTOFFS = range(1, 11)
 """The cut-offs of the NDCG curve that every comparison draws."""
@@ -60,8 +59,36 @@ BOUNDS = ("ideal", "worst")
 """The rankers that no ranker can beat, or be beaten by."""
 
 
+class _Record:
+    """A record that is made only of values of the kinds that its fields are declared to have."""
+
+    def __post_init__(self) -> None:
+        for key, kind in parameter_kinds(type(self)).items():
+            self._replace(key, partial(checked, kind=kind))
+        self._check()
+
+    def _check(self) -> None:
+        """Refuse what is of the right kind and wrong all the same."""
+
+    def _replace(self, key: str, change: Callable[[Any], Any]) -> None:
+        """Put what `change` makes of a value into its place."""
+        with refused_at(key):
+            object.__setattr__(self, key, change(getattr(self, key)))
+
+
+@contextlib.contextmanager
+def refused_at(key: str, part: object = None) -> Iterator[None]:
+    """Name the value that the body refuses."""
+    try:
+        yield
+    except ValueRefusedError:
+        raise
+    except PomonaError as error:
+        raise ValueRefusedError(key, error, part) from None
+
+
 @dataclass(frozen=True)
-class Files:
+class Files(_Record):
     """Data that come as one training, perhaps one validation, and one test file."""
 
     train: str
@@ -70,7 +97,7 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Simulated:
+class Simulated(_Record):
     """Data that are drawn by `pomona.simulate`, and cross-validated."""
 
     queries: int = 300
@@ -81,12 +108,12 @@ class Simulated:
 
 
 @dataclass(frozen=True)
-class DataSpec:
+class DataSpec(_Record):
     """One dataset of a comparison.
 
     Parameters
     ----------
-    name : what it is called; unique.
+    name : what it is called; unique. An empty one is made of the source.
     source : a collection's name, a fold directory or a single file; or `Files`, or `Simulated`; or several
         collections or directories, which are joined fold by fold.
     folds : which of its folds, counted from 1; None takes all.
@@ -102,15 +129,41 @@ class DataSpec:
     qid: str = "qid"
     doc_id: str | None = None
 
+    def _check(self) -> None:
+        self._replace("name", lambda name: name or self._named_by_source())
+        self._replace("folds", lambda folds: folds if folds is None else _different(folds, least=1))
+
+    def _named_by_source(self) -> str:
+        if isinstance(self.source, Simulated):
+            return "simulated"
+        if isinstance(self.source, Files):
+            return Path(self.source.train).parent.name
+        places = (self.source,) if isinstance(self.source, str) else self.source
+        return "+".join(Path(place).name.partition(".")[0] or place for place in places)
+
+    def table(self) -> dict[str, Any]:
+        """The table of a file that this is read from; what is as it is by default stays out."""
+        if isinstance(self.source, Files):
+            source = dataclasses.asdict(self.source)
+        elif isinstance(self.source, Simulated):
+            source = {"simulate": dataclasses.asdict(self.source)}
+        else:
+            source = {"source": self.source}
+        defaults = {one.name: one.default for one in dataclasses.fields(self)[2:]}
+        given = {key: getattr(self, key) for key in defaults if getattr(self, key) != defaults[key]}
+        return {"name": self.name, **source, **given}
+
 
 @dataclass(frozen=True)
-class RankerSpec:
+class RankerSpec(_Record):
     """One row of the comparison: a ranker with some of its parameters set.
 
     Parameters
     ----------
+    label : what the row is called; unique. An empty one is made of the class and the parameters.
     ranker : its name, or `path/to/file.py:ClassName`.
     search : what is searched, instead of the ranker's own `search_space`; None leaves that to the ranker.
+        [least, most, scale] is a range, any other list is choices.
     """
 
     label: str
@@ -118,22 +171,62 @@ class RankerSpec:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     search: Mapping[str, SearchRange] | None = None
 
+    def _check(self) -> None:
+        with refused_at("ranker"):
+            cls = ranker_class(self.ranker)
+        kinds = parameter_kinds(cls)
+        given: dict[str, Any] = {}
+        for key, value in self.parameters.items():
+            with refused_at(key):
+                if key not in kinds:
+                    raise UnknownNameError(f"parameter of {cls.__name__}", key, [*kinds, "label", "search"])
+                if key == "seed":
+                    raise InputError("the comparison sets the seeds: write seeds = [0, 1] at the top")
+                given[key] = checked(value, kinds[key])
+                if key == "measure":
+                    given[key] = _measure_text(given[key])
+        self._replace("parameters", lambda _: given)
+        arguments = ", ".join(f"{key}={show_value(value)}" for key, value in given.items())
+        name = f"{cls.__name__}({arguments})" if given else cls.__name__
+        self._replace("label", lambda label: label or name)
+        if self.search is not None:
+            space = {key: self._range(key, value, kinds) for key, value in self.search.items()}
+            self._replace("search", lambda _: space)
+
+    def _range(self, key: str, value: Any, known: Mapping[str, Any]) -> SearchRange:
+        with refused_at(f"search.{key}"):
+            if key not in known:
+                raise UnknownNameError("parameter", key, known)
+            if key in self.parameters:
+                raise InputError(f"{key} is given, so it cannot be searched: leave one of them out")
+            choices: list[Any] = [
+                tuple(one) if isinstance(one, list) else one for one in checked(value, list[Any])
+            ]
+            if not choices:
+                raise InputError("expected [least, most, scale] or a list of choices, found none")
+            is_range = len(choices) == 3 and choices[2] in SCALES
+            return (choices[0], choices[1], choices[2]) if is_range else choices
+
 
 @dataclass(frozen=True)
-class SearchSpec:
+class SearchSpec(_Record):
     """How long to search for parameters, on the validation queries."""
 
     n_trials: int
     seed: int = 0
 
+    def _check(self) -> None:
+        self._replace("n_trials", lambda n_trials: _at_least(1, n_trials))
+        self._replace("seed", lambda seed: _at_least(0, seed))
+
 
 @dataclass(frozen=True)
-class Spec:
+class Spec(_Record):
     """A comparison.
 
     Parameters
     ----------
-    name : its title.
+    name : its title; an empty one is made of the names of the datasets.
     datasets, rankers : what is compared, on what.
     measures, conventions : every ranking is judged by each measure under each convention.
     seeds : every ranker is trained once for each.
@@ -156,15 +249,23 @@ class Spec:
     n_folds: int = 5
     bounds: bool = True
 
+    def _check(self) -> None:
+        self._replace("name", lambda name: name or " ".join(data.name for data in self.datasets))
+        self._replace("measures", partial(_each_once, written=_measure_text))
+        self._replace("conventions", _conventions)
+        self._replace("seeds", lambda seeds: _different(seeds, least=0))
+        self._replace("baseline", lambda asked: _label_like(asked, [row.label for row in self.rankers]))
+        self._replace("n_folds", lambda n_folds: _at_least(2, n_folds))
+        with refused_at("time_limit"):
+            if self.time_limit is not None and self.time_limit <= 0:
+                raise InputError(f"found {self.time_limit}, expected more than 0")
+        _refuse_twins("label", [(row.label, row) for row in self.rankers])
+        _refuse_twins("name", [(data.name, data) for data in self.datasets])
+
     @property
     def main(self) -> str:
         """The measure that decides."""
         return str(parse_measure(self.measures[0], self.conventions[0]))
-
-    @property
-    def baseline_label(self) -> str:
-        """The ranker that all are compared with."""
-        return self.baseline or self.rankers[0].label
 
     def judged(self) -> dict[str, tuple[str, str]]:
         """Every measure that a ranking is judged by: the name of its column, its text and its convention."""
@@ -181,34 +282,24 @@ class Spec:
 
     def to_toml(self) -> str:
         """The text that `read_spec` makes this of."""
-        scalars = {
-            name: getattr(self, name)
-            for name in ("name", "measures", "conventions", "seeds", "baseline", "time_limit")
-        }
-        lines = _assignments({**scalars, "n_folds": self.n_folds, "bounds": self.bounds})
+        plain = ("name", "measures", "conventions", "seeds", "baseline", "time_limit", "n_folds", "bounds")
+        lines = _lines({key: getattr(self, key) for key in plain})
         for data in self.datasets:
-            lines += ["", "[[dataset]]", *_assignments(_data_table(data))]
+            lines += ["", "[[dataset]]", *_lines(data.table())]
         for row in self.rankers:
-            named = {"ranker": row.ranker, "label": row.label}
-            given = {name: "none" if value is None else value for name, value in row.parameters.items()}
-            lines += ["", "[[ranker]]", *_assignments({**named, **given, "search": row.search})]
+            given = {key: "none" if value is None else value for key, value in row.parameters.items()}
+            table = {"ranker": row.ranker, "label": row.label, **given, "search": row.search}
+            lines += ["", "[[ranker]]", *_lines(table)]
         if self.search is not None:
-            lines += ["", "[search]", *_assignments(dataclasses.asdict(self.search))]
+            lines += ["", "[search]", *_lines(dataclasses.asdict(self.search))]
         return "\n".join(lines) + "\n"
 
 
 def read_spec(path: str | Path, *, needs_data: bool = True) -> Spec:
-    """Read and check a TOML file; data must exist, relative to the file, unless nobody needs them."""
+    """Read and check a TOML file; data must exist, relative to the file, unless they are not needed."""
     from pomona.experiments.spec_reader import read
 
     return read(Path(path), needs_data=needs_data)
-
-
-def checked(spec: Spec) -> Spec:
-    """A spec that was made by hand, checked as one that was read."""
-    from pomona.experiments.spec_reader import spec_of
-
-    return spec_of(tomllib.loads(spec.to_toml()))
 
 
 @cache
@@ -229,42 +320,55 @@ def ranker_class(name: str) -> Any:
         raise InputError(f"{class_name} cannot be loaded: {error}") from None
 
 
-def _data_table(data: DataSpec) -> dict[str, Any]:
-    if isinstance(data.source, Files):
-        source = dataclasses.asdict(data.source)
-    else:
-        source = {"simulate" if isinstance(data.source, Simulated) else "source": data.source}
-    columns = {"label": data.label, "qid": data.qid}
-    given = {key: value for key, value in columns.items() if value != key}
-    drop_empty = data.drop_empty or None  # absent unless it says something
-    return {
-        "name": data.name,
-        **source,
-        "folds": data.folds,
-        "drop_empty": drop_empty,
-        **given,
-        "doc_id": data.doc_id,
-    }
-
-
-def _assignments(table: Mapping[str, Any]) -> list[str]:
+def _lines(table: Mapping[str, Any]) -> list[str]:
     """`key = value` lines, without those of no value."""
-    return [f"{_toml_key(key)} = {_toml(value)}" for key, value in table.items() if value is not None]
+    return [f"{write_key(key)} = {write_value(value)}" for key, value in table.items() if value is not None]
 
 
-def _toml_key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml(key)
+def _measure_text(text: Any) -> str:
+    """A measure as it is always written; one in a user's own file keeps its path."""
+    is_own = isinstance(text, str) and text.rpartition(":")[0].endswith(".py")
+    return text if is_own else str(parse_measure(text))
 
 
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(_toml, value))}]"
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _toml(dataclasses.asdict(value))
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(_assignments(value))}}}"
-    return repr(value)
+def _conventions(texts: tuple[str, ...]) -> tuple[str, ...]:
+    if texts == ("all",):
+        return tuple(CONVENTIONS)
+    return _each_once(texts, lambda text: convention_named(text).name)
+
+
+def _each_once(texts: tuple[str, ...], written: Callable[[str], str]) -> tuple[str, ...]:
+    """The texts as they are always written, each once."""
+    if not texts:
+        raise InputError("expected one text at least, found none")
+    return tuple(dict.fromkeys(map(written, texts)))
+
+
+def _different(numbers: tuple[int, ...], least: int) -> tuple[int, ...]:
+    if not numbers or min(numbers) < least or len(set(numbers)) < len(numbers):
+        raise InputError(f"found {list(numbers)}, expected different whole numbers from {least}")
+    return numbers
+
+
+def _at_least(least: int, number: int) -> int:
+    if number < least:
+        raise InputError(f"found {number}, expected at least {least}")
+    return number
+
+
+def _label_like(asked: str | None, labels: Sequence[str]) -> str | None:
+    """The label that is asked for, perhaps in other capitals."""
+    if asked is None or asked in labels:
+        return asked
+    near = [label for label in labels if label.lower() == asked.lower()]
+    if not near:
+        raise UnknownNameError("ranker", asked, labels)
+    return near[0]
+
+
+def _refuse_twins(key: str, named: Sequence[tuple[str, object]]) -> None:
+    names = [name for name, _ in named]
+    for number, (name, part) in enumerate(named):
+        with refused_at(key, part):
+            if name in names[:number]:
+                raise InputError(f"two are called {name!r}: give one another {key}")

@@ -1,4 +1,4 @@
-"""Reading a spec, and refusing what is wrong with it: one line that tells the place and the nearest name."""
+"""Reading a spec: tables of TOML become records, and what these refuse is told with its place in the file."""
 
 from __future__ import annotations
 
@@ -7,27 +7,20 @@ import dataclasses
 import itertools
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pomona import _registry
+from pomona._parameters import ValueRefusedError, checked, show_value
 from pomona.data.catalog import COLLECTIONS
 from pomona.errors import InputError, PomonaError, UnknownNameError
-from pomona.experiments.spec import DataSpec, Files, RankerSpec, SearchSpec, Simulated, Spec, ranker_class
-from pomona.measures.conventions import CONVENTIONS, convention_named
+from pomona.experiments.spec import DataSpec, Files, RankerSpec, SearchSpec, Simulated, Spec
 from pomona.measures.parse import measure as parse_measure
-from pomona.rankers.base import SCALES, SearchRange
 
-_KINDS: dict[type, str] = {
-    str: "a text",
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    dict: "a table",
-    list: "a list",
-}
+Record = TypeVar("Record")
+_LISTS = ("measures", "conventions", "seeds", "folds")
 
 
 def read(path: Path, *, needs_data: bool = True) -> Spec:
@@ -42,8 +35,7 @@ def read(path: Path, *, needs_data: bool = True) -> Spec:
     except tomllib.TOMLDecodeError as error:
         message, line, column = _toml_place(str(error))
         raise InputError(f"not TOML: {message}", path, line, column) from None
-    values.setdefault("name", path.stem)
-    return spec_of(values, _Origin(path, text, path.parent, needs_data))
+    return spec_of({"name": path.stem, **values}, _Origin(path, text, path.parent, needs_data))
 
 
 @dataclass(frozen=True)
@@ -60,11 +52,16 @@ class _PlacedError(InputError):
     """A refusal that has its place already."""
 
 
+@dataclass(frozen=True)
 class _Table:
-    """A table of the file: gives its values checked, and tells the place of what is refused."""
+    """A table of the file, which tells the place of what is refused."""
 
-    def __init__(self, values: Mapping[str, Any], origin: _Origin, name: str = "", number: int = 0) -> None:
-        self.values, self.origin, self.name, self.number = values, origin, name, number
+    values: Mapping[str, Any]
+    origin: _Origin
+    name: str = ""
+    number: int = 0
+    parts: Mapping[int, _Table] = field(default_factory=dict)
+    """The tables of the records that the record of this one is made of, by their `id`."""
 
     @contextlib.contextmanager
     def at(self, key: str = "") -> Iterator[None]:
@@ -74,9 +71,34 @@ class _Table:
         except _PlacedError:
             raise
         except PomonaError as error:
-            place = " ".join(filter(None, (self.name, str(self.number or ""), key)))
-            line = _line_of(self.origin.text, self.name, self.number, key)
-            raise _PlacedError(f"{place}: {error}" if place else str(error), self.origin.path, line) from None
+            table, reason = self, str(error)
+            if isinstance(error, ValueRefusedError):
+                table, key, reason = self.parts.get(id(error.part), self), error.key, error.reason
+            place = " ".join(filter(None, (table.name, str(table.number or ""), key)))
+            line = _line_of(self.origin.text, table.name, table.number, key)
+            raise _PlacedError(f"{place}: {reason}" if place else reason, self.origin.path, line) from None
+
+    def get(self, key: str, kind: Any, default: Any = None) -> Any:
+        """A value of this kind, or the default where the key is absent."""
+        with self.at(key):
+            return checked(self.values[key], kind) if key in self.values else default
+
+    def several(self, key: str) -> list[Any]:
+        """A list of values; one alone needs no brackets."""
+        value = self.values.get(key, [])
+        return value if isinstance(value, list) else [value]
+
+    def tables(self, name: str) -> list[_Table]:
+        """The tables [[name]], of which there must be one."""
+        given = self.get(name, list[Any], ())
+        with self.at(name):
+            if not given or not all(isinstance(one, dict) for one in given):
+                raise InputError(f"expected one table [[{name}]] at least")
+        return [_Table(one, self.origin, name, number) for number, one in enumerate(given, 1)]
+
+    def inner(self, key: str, record: type[Record], name: str, number: int = 0) -> Record:
+        """The record that a table inside this one stands for."""
+        return _Table(self.get(key, dict), self.origin, name, number).record(record)
 
     def allow(self, known: Iterable[str]) -> None:
         """Refuse a key that is not known."""
@@ -85,90 +107,39 @@ class _Table:
                 if key not in known:
                     raise UnknownNameError("key", key, known)
 
-    def get(self, key: str, kind: type, default: Any = None) -> Any:
-        """A value of this kind, or the default where the key is absent."""
-        if key not in self.values:
-            return default
-        with self.at(key):
-            return _of_kind(self.values[key], kind)
-
-    def need(self, key: str, kind: type) -> Any:
-        """A value of this kind."""
+    def record(self, record: type[Record], *others: str, **made: Any) -> Record:
+        """The record of this table, of which some values are `made`; `others` are keys that are no fields."""
+        known = {one.name: one for one in fields(record)}  # type: ignore[arg-type]
+        self.allow({*known, *others})
+        given = {key: value for key, value in self.values.items() if key in known}
+        given |= {key: self.several(key) for key in _LISTS if key in given} | made
         with self.at():
-            if key not in self.values:
-                raise InputError(f"{key} is missing")
-        return self.get(key, kind)
-
-    def tables(self, name: str) -> list[_Table]:
-        """The tables [[name]], of which there must be one."""
-        with self.at(name):
-            found = _of_kind(self.values.get(name, []), list)
-            if not found or not all(isinstance(one, dict) for one in found):
-                raise InputError(f"expected one table [[{name}]] at least")
-        return [_Table(one, self.origin, name, number) for number, one in enumerate(found, 1)]
-
-    def texts(self, key: str, default: Sequence[str]) -> list[str]:
-        """A list of texts; one alone needs no brackets."""
-        with self.at(key):
-            found = self.values.get(key, list(default))
-            texts = [found] if isinstance(found, str) else _of_kind(found, list)
-            if not texts:
-                raise InputError("expected one text at least, found none")
-            return [_of_kind(text, str) for text in texts]
-
-    def numbers(self, key: str, least: int) -> tuple[int, ...] | None:
-        """Different whole numbers; one alone needs no brackets."""
-        if key not in self.values:
-            return None
-        with self.at(key):
-            found = self.values[key]
-            numbers = [_of_kind(n, int) for n in (found if isinstance(found, list) else [found])]
-            if not numbers or min(numbers) < least or len(set(numbers)) < len(numbers):
-                raise InputError(f"found {found}, expected different whole numbers from {least}")
-        return tuple(numbers)
-
-    def above(self, key: str, kind: type, least: float, default: Any = None) -> Any:
-        """A number not below `least` (or, of a fraction, above it)."""
-        value = self.get(key, kind, default)
-        with self.at(key):
-            if value is not None and (value < least or (kind is float and value == least)):
-                raise InputError(
-                    f"found {value}, expected {'more than' if kind is float else 'at least'} {least}"
-                )
-        return value
+            for key, one in known.items():
+                if key not in given and one.default is MISSING and one.default_factory is MISSING:
+                    raise InputError(f"{key} is missing")
+            return record(**given)
 
 
 def spec_of(values: Mapping[str, Any], origin: _Origin | None = None) -> Spec:
     """The spec that tables, as TOML reads them, stand for."""
     table = _Table(values, origin or _Origin())
-    table.allow(
-        {field.name for field in dataclasses.fields(Spec)} - {"datasets", "rankers"} | {"dataset", "ranker"}
-    )
-    measures, conventions = _measures(table), _conventions(table)
-    rows = [variant for one in table.tables("ranker") for variant in _variants(one)]
-    rankers = [_ranker(row) for row in rows]
-    datasets = [_dataset(one) for one in table.tables("dataset")]
-    _refuse_twins(rows, "label", [row.label for row in rankers])
-    _refuse_twins(table.tables("dataset"), "name", [data.name for data in datasets])
-    return Spec(
-        name=table.get("name", str, " ".join(data.name for data in datasets)),
-        datasets=tuple(datasets),
-        rankers=tuple(rankers),
-        measures=measures,
-        conventions=conventions,
-        seeds=table.numbers("seeds", least=0) or (0,),
-        baseline=_baseline(table, [row.label for row in rankers]),
-        search=_search(table),
-        time_limit=table.above("time_limit", float, 0),
-        n_folds=table.above("n_folds", int, 2, default=Spec.n_folds),
-        bounds=table.get("bounds", bool, default=Spec.bounds),
-    )
+    table.allow({one.name for one in fields(Spec)} - {"datasets", "rankers"} | {"dataset", "ranker"})
+    rankers = [(one, _ranker(one)) for given in table.tables("ranker") for one in _variants(given)]
+    datasets = [(one, _dataset(one)) for one in table.tables("dataset")]
+    made: dict[str, Any] = {"name": values.get("name", "")}
+    if "measures" in values:
+        with table.at("measures"):
+            made["measures"] = [_measure(table, text) for text in table.several("measures")]
+    if "search" in values:
+        made["search"] = table.inner("search", SearchSpec, "search")
+    made["datasets"], made["rankers"] = ([part for _, part in parts] for parts in (datasets, rankers))
+    places: dict[int, _Table] = {id(part): one for one, part in [*datasets, *rankers]}
+    return dataclasses.replace(table, parts=places).record(Spec, "dataset", "ranker", **made)
 
 
 def _dataset(table: _Table) -> DataSpec:
-    fields = {field.name for field in dataclasses.fields(DataSpec)}
-    table.allow(fields | {"train", "valid", "test", "simulate"})
     kinds = [key for key in ("source", "train", "simulate") if key in table.values]
+    parts = ("train", "valid", "test")
     with table.at():
         if len(kinds) != 1:
             raise InputError(
@@ -177,33 +148,24 @@ def _dataset(table: _Table) -> DataSpec:
             )
         if kinds != ["train"] and {"valid", "test"} & table.values.keys():
             raise InputError(f"valid and test go with train, not with {kinds[0]}")
+        if kinds == ["train"] and "test" not in table.values:
+            raise InputError("test is missing")
     source: str | tuple[str, ...] | Files | Simulated
     if kinds == ["source"]:
-        places = [_place(table, text) for text in table.texts("source", [])]
-        source = tuple(places) if len(places) > 1 else places[0]
-        name = "+".join(Path(place).name.partition(".")[0] or place for place in places)
+        places = tuple(_place(table, text) for text in table.several("source"))
+        source = places if len(places) > 1 else places[0]
     elif kinds == ["train"]:
-        table.need("test", str)
-        files = {key: _file(table, key) for key in ("train", "valid", "test") if key in table.values}
-        source, name = Files(**files), Path(files["train"]).parent.name
+        source = Files(**{key: _file(table, key) for key in parts if key in table.values})
     else:
-        source, name = _simulated(table), "simulated"
-    return DataSpec(
-        name=table.get("name", str, name),
-        source=source,
-        folds=table.numbers("folds", least=1),
-        drop_empty=table.get("drop_empty", bool, default=False),
-        label=table.get("label", str, "label"),
-        qid=table.get("qid", str, "qid"),
-        doc_id=table.get("doc_id", str),
-    )
+        source = table.inner("simulate", Simulated, table.name, table.number)
+    return table.record(DataSpec, *parts, "simulate", name=table.values.get("name", ""), source=source)
 
 
-def _place(table: _Table, text: str) -> str:
-    if text.lower() in COLLECTIONS:
-        return text.lower()
-    path = table.origin.folder / text
+def _place(table: _Table, text: Any) -> str:
     with table.at("source"):
+        if checked(text, str).lower() in COLLECTIONS:
+            return str(text).lower()
+        path = table.origin.folder / text
         if table.origin.needs_data and not path.exists():
             raise UnknownNameError("collection, directory or file", text, COLLECTIONS)
     return str(path.resolve())
@@ -217,24 +179,16 @@ def _file(table: _Table, key: str) -> str:
     return str(path.resolve())
 
 
-def _simulated(table: _Table) -> Simulated:
-    given = _Table(table.get("simulate", dict), table.origin, *("dataset", table.number))
-    defaults = {field.name: field.default for field in dataclasses.fields(Simulated)}
-    given.allow(defaults)
-    return Simulated(**{key: given.get(key, type(defaults[key])) for key in given.values})
-
-
 def _variants(table: _Table) -> list[_Table]:
     """The rows that a table stands for: with `each`, one for every combination of the values listed there."""
     if "each" not in table.values:
         return [table]
-    each: dict[str, list[Any]] = {}
-    for key, values in table.get("each", dict).items():
+    each = table.get("each", dict)
+    for key, values in each.items():
         with table.at(f"each.{key}"):
-            each[key] = _of_kind(values, list)
             if key in table.values:
                 raise InputError(f"{key} is given as well: leave one of them out")
-            if not each[key]:
+            if not checked(values, list[Any]):
                 raise InputError("expected one value at least, found none")
     shared = {key: value for key, value in table.values.items() if key != "each"}
     rows = []
@@ -242,8 +196,8 @@ def _variants(table: _Table) -> list[_Table]:
         chosen = dict(zip(each, values, strict=True))
         if "label" in shared:
             with table.at("label"):
-                chosen["label"] = _filled(table.get("label", str), chosen)
-        rows.append(_Table({**shared, **chosen}, table.origin, table.name, table.number))
+                chosen["label"] = _filled(checked(shared["label"], str), chosen)
+        rows.append(dataclasses.replace(table, values={**shared, **chosen}))
     return rows
 
 
@@ -253,139 +207,38 @@ def _filled(label: str, chosen: Mapping[str, Any]) -> str:
     def value_of(match: re.Match[str]) -> str:
         if match[1] not in chosen:
             raise UnknownNameError("parameter of `each`", match[1], chosen)
-        return _written(chosen[match[1]])
+        return show_value(chosen[match[1]])
 
     return re.sub(r"\{(\w+)\}", value_of, label)
 
 
 def _ranker(table: _Table) -> RankerSpec:
-    text = table.need("ranker", str)
+    with table.at():
+        if "ranker" not in table.values:
+            raise InputError("ranker is missing")
+    text = table.get("ranker", str)
     with table.at("ranker"):
-        name = _ranker_name(table, text)
-        cls = ranker_class(name)
-    class_name, defaults = cls.__name__, cls().get_params(deep=False)
-    given: dict[str, Any] = {}
-    for key, value in table.values.items():
-        if key in ("ranker", "label", "search"):
-            continue
-        with table.at(key):
-            if key not in defaults:
-                raise UnknownNameError(f"parameter of {class_name}", key, [*defaults, "label", "search"])
-            if key == "seed":
-                raise InputError("the comparison sets the seeds: write seeds = [0, 1] at the top")
-            given[key] = _parameter(value, defaults[key])
-            if key == "measure":
-                given[key] = _measure(table, given[key])
-    written = ", ".join(f"{key}={_written(value)}" for key, value in given.items())
-    default = f"{class_name}({written})" if given else class_name
-    return RankerSpec(table.get("label", str, default), name, given, _space(table, defaults, given))
+        name = _class_in_file(table, text) or _registry.find("rankers", text, "ranker").name
+    given = {key: one for key, one in table.values.items() if key not in ("ranker", "label", "search")}
+    if "measure" in given:
+        with table.at("measure"):
+            given["measure"] = _measure(table, given["measure"])
+    with table.at():
+        return RankerSpec(table.values.get("label", ""), name, given, table.get("search", dict))
 
 
-def _ranker_name(table: _Table, text: str) -> str:
-    """The registry's name of a ranker; one in a user's own file keeps its path."""
-    path, _, class_name = text.rpartition(":")
-    if path.endswith(".py"):
-        return f"{(table.origin.folder / path).resolve()}:{class_name}"
-    return _registry.find("rankers", text, "ranker").name
-
-
-def _space(
-    table: _Table, parameters: Mapping[str, Any], given: Mapping[str, Any]
-) -> dict[str, SearchRange] | None:
-    """What a ranker's own table `search` says; [least, most, scale] is a range, any other list is choices."""
-    if "search" not in table.values:
-        return None
-    space: dict[str, SearchRange] = {}
-    for key, value in table.get("search", dict).items():
-        with table.at(f"search.{key}"):
-            if key not in parameters:
-                raise UnknownNameError("parameter", key, parameters)
-            if key in given:
-                raise InputError(f"{key} is given, so it cannot be searched: leave one of them out")
-            choices: list[Any] = [tuple(of) if isinstance(of, list) else of for of in _of_kind(value, list)]
-            if not choices:
-                raise InputError("expected [least, most, scale] or a list of choices, found none")
-            space[key] = choices
-            if len(choices) == 3 and choices[2] in SCALES:
-                space[key] = (choices[0], choices[1], choices[2])
-    return space
-
-
-def _parameter(value: Any, default: Any) -> Any:
-    """A parameter's value, of the kind of its default; `none` is nothing, a list is a tuple."""
-    if isinstance(value, str) and value.lower() == "none":
-        return None
-    if isinstance(value, list):
-        return tuple(value)
-    return _of_kind(value, type(default)) if type(default) in _KINDS else value
-
-
-def _measures(table: _Table) -> tuple[str, ...]:
-    texts = table.texts("measures", Spec.measures)
-    with table.at("measures"):
-        return tuple(dict.fromkeys(_measure(table, text) for text in texts))
-
-
-def _measure(table: _Table, text: str) -> str:
-    """A measure as it is always written; one in a user's own file keeps its path."""
+def _class_in_file(table: _Table, text: str) -> str | None:
+    """`path/to/file.py:Class`, with the path relative to the spec's, or None where it is no such text."""
     path, _, name = text.rpartition(":")
-    if not path.endswith(".py"):
-        return str(parse_measure(text))
-    written = f"{(table.origin.folder / path).resolve()}:{name}"
-    if table.origin.needs_data:
-        parse_measure(written)
-    return written
+    return f"{(table.origin.folder / path).resolve()}:{name}" if path.endswith(".py") else None
 
 
-def _conventions(table: _Table) -> tuple[str, ...]:
-    texts = table.texts("conventions", Spec.conventions)
-    with table.at("conventions"):
-        if texts == ["all"]:
-            return tuple(CONVENTIONS)
-        return tuple(dict.fromkeys(convention_named(text).name for text in texts))
-
-
-def _baseline(table: _Table, labels: Sequence[str]) -> str | None:
-    asked: str | None = table.get("baseline", str)
-    with table.at("baseline"):
-        if asked is None or asked in labels:
-            return asked
-        near = [label for label in labels if label.lower() == asked.lower()]
-        if not near:
-            raise UnknownNameError("ranker", asked, labels)
-        return near[0]
-
-
-def _search(table: _Table) -> SearchSpec | None:
-    if "search" not in table.values:
-        return None
-    asked = _Table(table.get("search", dict), table.origin, "search")
-    asked.allow({"n_trials", "seed"})
-    asked.need("n_trials", int)
-    return SearchSpec(asked.above("n_trials", int, 1), asked.above("seed", int, 0, default=0))
-
-
-def _refuse_twins(tables: Sequence[_Table], key: str, names: Sequence[str]) -> None:
-    for number, (table, name) in enumerate(zip(tables, names, strict=True)):
-        with table.at(key):
-            if name in names[:number]:
-                raise InputError(f"two are called {name!r}: give one another {key}")
-
-
-def _of_kind(value: Any, kind: type) -> Any:
-    """The value, if it is of the kind; a whole number is a number too."""
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind or value == "":
-        raise InputError(f"found {value!r}, expected {_KINDS[kind]}")
-    return value
-
-
-def _written(value: Any) -> str:
-    """A parameter's value as the command line has it."""
-    if value is None or isinstance(value, bool):
-        return str(value).lower()
-    return "/".join(map(_written, value)) if isinstance(value, tuple) else str(value)
+def _measure(table: _Table, text: Any) -> str:
+    """A measure, which if it is in a file of the user's can be loaded from there."""
+    in_file = _class_in_file(table, checked(text, str))
+    if in_file is not None and table.origin.needs_data:
+        parse_measure(in_file)
+    return in_file or text
 
 
 def _toml_place(message: str) -> tuple[str, int | None, int | None]:

@@ -25,7 +25,8 @@ from typing import Any, Self
 
 from pomona._arrays import whole_file
 from pomona.errors import InputError
-from pomona.experiments.run import Outcome, Run
+from pomona.experiments.execute import RunResult
+from pomona.experiments.run import RunSpec
 
 _PLACES = {"values": "values/{}.parquet", "scores": "scores/{}.parquet", "model": "models/{}.pomona"}
 _TABLES = """
@@ -38,47 +39,40 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT);
 """
 
 
+def _connection(file: Path, patience: float = 5) -> contextlib.closing[sqlite3.Connection]:
+    connection = sqlite3.connect(file, isolation_level=None, timeout=patience)
+    connection.row_factory = sqlite3.Row
+    return contextlib.closing(connection)
+
+
 class Store:
     """The directory of a comparison, opened to work on it or, with `to_write=False`, to look at it."""
 
     def __init__(self, directory: str | Path, *, to_write: bool = True) -> None:
         self.directory = Path(directory)
-        self._lock: sqlite3.Connection | None = None
-        self._database: sqlite3.Connection | None = None
+        file = self.directory / "store.sqlite"
         if to_write:
             self._make_directory()
-        elif not (self.directory / "store.sqlite").is_file():
+        elif not file.is_file():
             raise InputError("is no comparison, it has no store.sqlite: check the path", directory)
-        try:
-            self._database = sqlite3.connect(self.directory / "store.sqlite", isolation_level=None)
-            self._database.row_factory = sqlite3.Row
-            if to_write:
-                self._begin()
-            self._ask("SELECT state FROM runs LIMIT 1")
-        except BaseException as error:
-            self.close()
-            if isinstance(error, sqlite3.Error):
-                file = self.directory / "store.sqlite"
+        with contextlib.ExitStack() as stack:
+            try:
+                if to_write:
+                    self._lock(stack.enter_context(_connection(self.directory / "lock", patience=0)))
+                self.database = stack.enter_context(_connection(file))
+                if to_write:
+                    self._put_in_order()
+                    stack.callback(self._requeue_running)
+                self._ask("SELECT state FROM runs LIMIT 1")
+            except sqlite3.Error as error:
                 raise InputError(f"is no store of Pomona's ({error}): use another directory", file) from None
-            raise
+            self._opened = stack.pop_all()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._lock is not None:
-            self._stop_all()
-        self.close()
-
-    def _stop_all(self) -> None:
-        """Nothing is running when nobody runs it."""
-        self._ask("UPDATE runs SET state = 'queued' WHERE state = 'running'")
-
-    def close(self) -> None:
-        """Let go of the directory."""
-        for connection in (self._database, self._lock):
-            if connection is not None:
-                connection.close()
+        self._opened.close()
 
     def _make_directory(self) -> None:
         try:
@@ -87,35 +81,29 @@ class Store:
         except OSError as error:
             raise InputError(f"cannot be made: {error.strerror or error}", self.directory) from None
 
-    def _begin(self) -> None:
-        """Take the lock, and put what a dead process left behind in order."""
-        self._lock = sqlite3.connect(self.directory / "lock", isolation_level=None, timeout=0)
+    def _lock(self, connection: sqlite3.Connection) -> None:
         try:
-            self._lock.execute("BEGIN EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.OperationalError:
-            raise InputError(
-                f"process {self._owner()} is comparing here: wait for it, or use another directory",
-                self.directory,
-            ) from None
+            owner = "?"
+            with contextlib.suppress(InputError), Store(self.directory, to_write=False) as store:
+                owner = store.fact("process", owner)
+            reason = f"process {owner} is comparing here: wait for it, or use another directory"
+            raise InputError(reason, self.directory) from None
+
+    def _put_in_order(self) -> None:
+        """Make the tables, where there are none, and tidy up after a process that was killed."""
         self._ask("PRAGMA journal_mode = WAL")
         self._ask("PRAGMA synchronous = NORMAL")  # a row may be lost with the machine's power, never damaged
         self.database.executescript(_TABLES)
-        self._stop_all()
+        self._requeue_running()
         self.remember(process=os.getpid())
         for place in _PLACES.values():
             for half_written in (self.directory / place).parent.glob(".*.part"):
                 half_written.unlink()
 
-    def _owner(self) -> str:
-        with contextlib.suppress(sqlite3.Error):  # it has only just begun
-            return str(self.fact("process", "?"))
-        return "?"
-
-    @property
-    def database(self) -> sqlite3.Connection:
-        """The runs."""
-        assert self._database is not None
-        return self._database
+    def _requeue_running(self) -> None:
+        self._ask("UPDATE runs SET state = 'queued' WHERE state = 'running'")
 
     def _ask(self, statement: str, *values: Any) -> list[sqlite3.Row]:
         return self.database.execute(statement, values).fetchall()
@@ -127,10 +115,10 @@ class Store:
 
     def fact(self, name: str, default: Any = None) -> Any:
         """A fact that was kept."""
-        found = self._ask("SELECT value FROM facts WHERE name = ?", name)
-        return json.loads(found[0]["value"]) if found else default
+        rows = self._ask("SELECT value FROM facts WHERE name = ?", name)
+        return json.loads(rows[0]["value"]) if rows else default
 
-    def enqueue(self, runs: Iterable[Run]) -> None:
+    def enqueue(self, runs: Iterable[RunSpec]) -> None:
         """Add the runs that are not here yet; those that are get today's names."""
         self._ask("BEGIN")
         for run in runs:
@@ -145,8 +133,8 @@ class Store:
 
     def rows(self) -> dict[str, dict[str, Any]]:
         """Every run by its id, its record parsed."""
-        found = [dict(row) for row in self._ask("SELECT * FROM runs")]
-        return {row["run"]: {**row, "record": json.loads(row["record"])} for row in found}
+        rows = self._ask("SELECT * FROM runs")
+        return {row["run"]: {**row, "record": json.loads(row["record"])} for row in map(dict, rows)}
 
     def requeue(self, run: str) -> None:
         """Have a run done again (or, if its model is here, judged again)."""
@@ -159,15 +147,15 @@ class Store:
             *(time.time(), run),
         )
 
-    def finish(self, outcome: Outcome) -> None:
+    def finish(self, result: RunResult) -> None:
         """Keep what a run left behind; from here on it is finished."""
-        for kind, content in outcome.files.items():
-            with whole_file(self.path(outcome.run, kind)) as file:
+        for kind, content in result.files.items():
+            with whole_file(self.path(result.run, kind)) as file:
                 file.write(content)
         self._ask(
             "UPDATE runs SET state = ?, reason = ?, finished = ?, record = ?"
             " WHERE run = ? AND state = 'running'",
-            *(outcome.state, outcome.reason, time.time(), json.dumps(outcome.record), outcome.run),
+            *(result.state, result.reason, time.time(), json.dumps(result.record), result.run),
         )
 
     def path(self, run: str, kind: str) -> Path:

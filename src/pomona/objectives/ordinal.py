@@ -27,7 +27,7 @@ def cumulative_probabilities(scores: Values) -> Values:
 
 
 def expected_value(scores: Values, values: Values) -> Values:
-    """Σ_k P(y = k) T(k) = T(K−1) − Σ_{k<K−1} P(y ≤ k) (T(k+1) − T(k)); scores (K − 1, n_docs)."""
+    """Σ_k P(y = k) T(k) = T(K−1) − Σ_{k<K−1} P(y ≤ k) (T(k+1) − T(k)); scores (K − 1, n_docs), T (K,)."""
     expected: Values = values[-1] - np.diff(values) @ cumulative_probabilities(scores)
     return expected
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,7 @@ from pomona.errors import InputError, PomonaError
 from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
-from pomona.rankers.model_file import read_model, write_model
+from pomona.rankers.model_file import parameters_from_json, parameters_to_json, read_model, write_model
 from pomona.rankers.training_log import TrainingLog
 
 Validation = Dataset | tuple[Any, Any, Any]
@@ -36,14 +37,16 @@ SCALES = ("linear", "log", "int", "log int")
 _TRAINING = ("evals_", "best_iteration_", "interrupted_")
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False)
 class Ranker(BaseEstimator):  # type: ignore[misc]
     """Learns from labelled documents to give scores that rank.
 
-    A subclass declares its parameters as dataclass fields, says what it is (`name`, `family`, `paper`), and
-    writes the hooks `learn` and `predict_rows` (or `predict_queries` and `scores_whole_queries`, where the
-    score of a document depends on the others of its query). What `learn` leaves and a model file keeps is
-    named in `learnt_attributes`; where that is no array, number, text or list, `get_state` and `set_state`
-    turn it into some and back. A ranker that learns step by step records its steps in `start_training(…)`.
+    A subclass declares its parameters (annotated class attributes with a default, which become the keywords
+    of `__init__` as in a dataclass), says what it is (`name`, `family`, `paper`), and writes the hooks
+    `learn` and `predict_rows` (or `predict_queries` and `scores_whole_queries`, where the score of a document
+    depends on the others of its query). What `learn` leaves and a model file keeps is named in
+    `learnt_attributes`; where that is no array, number, text or list, `get_state` and `set_state` turn it
+    into some and back. A ranker that learns step by step records its steps in `start_training(…)`.
 
     Attributes
     ----------
@@ -65,7 +68,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     """Parameters worth searching: (least, most, `linear`, `log`, `int` or `log int`), or a list."""
 
     learnt_attributes: ClassVar[tuple[str, ...]] = ()
-    """What `learn` leaves and a model file keeps, by name."""
+    """What `learn` leaves and a model file keeps, by name; a subclass adds to those of its bases."""
 
     measure: str | Measure
     """What `score` reports, and what the ranker is selected by."""
@@ -79,6 +82,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     __metadata_request__fit: ClassVar = {"qid": True}
     __metadata_request__predict: ClassVar = {"qid": True}
     __metadata_request__score: ClassVar = {"qid": True}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
 
     @classmethod
     def space_for(cls, parameters: Mapping[str, Any]) -> Mapping[str, SearchRange]:
@@ -104,14 +111,19 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What was learnt, as (what JSON holds, arrays)."""
-        values = {name: getattr(self, name) for name in self.learnt_attributes}
+        values = {name: getattr(self, name) for name in self._learnt_names()}
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
-        return {name: _plain(name, values[name]) for name in values.keys() - arrays.keys()}, arrays
+        facts = {name: value for name, value in values.items() if name not in arrays}
+        return parameters_to_json(facts), arrays
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """The inverse of `get_state`; a ValueError tells what does not fit."""
-        for name in self.learnt_attributes:
+        for name in self._learnt_names():
             setattr(self, name, arrays[name] if name in arrays else facts[name])
+
+    @classmethod
+    def _learnt_names(cls) -> list[str]:
+        return sorted({name for base in cls.__mro__ for name in vars(base).get("learnt_attributes", ())})
 
     def start_training(
         self, total: int, *, unit: str = "iteration", done: int = 0, deciding: Sequence[str] = ("valid",)
@@ -215,10 +227,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Parameters, what was learnt and how, as (what JSON holds, arrays)."""
         facts, arrays = self.get_state()
-        parameters = {name: _plain(name, value) for name, value in self.get_params(deep=False).items()}
+        parameters = parameters_to_json(self.get_params(deep=False))
         learnt = {"n_features": self.n_features_in_, "feature_names": list(self.feature_names_), **facts}
-        training = {name: _plain(name, getattr(self, name)) for name in _TRAINING if hasattr(self, name)}
-        return {"parameters": parameters, "learnt": learnt, "training": training}, arrays
+        training = {name: getattr(self, name) for name in _TRAINING if hasattr(self, name)}
+        return {"parameters": parameters, "learnt": learnt, "training": parameters_to_json(training)}, arrays
 
 
 def load_model(path: str | Path, ranker: type[Ranker] | None = None) -> Ranker:
@@ -243,12 +255,7 @@ def restored(kind: str, written: Mapping[str, Any], arrays: Mapping[str, NDArray
 
 
 def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
-    # JSON knows no tuples; no parameter is a list.
-    parameters = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in written["parameters"].items()
-    }
-    ranker = cls(**parameters)
+    ranker = cls(**parameters_from_json(written["parameters"]))
     learnt = written["learnt"]
     ranker.n_features_in_ = int(learnt["n_features"])
     ranker.feature_names_ = tuple(learnt["feature_names"])
@@ -292,18 +299,3 @@ def _unlabelled(X: Any, qid: Any) -> Dataset:
     """Rows of features as a dataset: of one query, if nobody says otherwise."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     return Dataset(X, np.zeros(n), np.zeros(n, np.int64) if qid is None else qid)
-
-
-def _plain(name: str, value: Any) -> Any:
-    """A parameter as JSON keeps it."""
-    if isinstance(value, Measure):
-        return str(value)
-    if isinstance(value, np.generic):
-        return value.item()
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(name, part) for part in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(name, part) for key, part in value.items()}
-    raise InputError(f"parameter {name}={value!r} cannot be written to a model file")

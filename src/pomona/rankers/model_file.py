@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pomona._arrays import read_arrays, write_arrays
 from pomona.errors import InputError
+from pomona.measures.base import Measure
 
 _KIND = "model"
 _VERSION = 2
@@ -31,6 +33,11 @@ def write_model(
         raise InputError(f"the model cannot be written, a parameter is no JSON ({error})", path) from None
 
 
+def with_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin so, without it: those of one part of a model."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 def read_model(path: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:
     """The kind of ranker, its parameters and its arrays."""
     if not path.is_file():
@@ -46,3 +53,27 @@ def read_model(path: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]
     if not isinstance(kind, str) or not isinstance(parameters, dict):
         raise InputError(f"names no ranker: {_REMEDY}", path)
     return kind, parameters, arrays
+
+
+def parameters_to_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A ranker's parameters as JSON keeps them: measures as text, tuples and arrays as lists."""
+    return {name: _to_json(name, value) for name, value in parameters.items()}
+
+
+def parameters_from_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The inverse: JSON knows no tuples, and no parameter is a list."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
+
+
+def _to_json(name: str, value: Any) -> Any:
+    if isinstance(value, Measure):
+        return str(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_to_json(name, part) for part in value]
+    if isinstance(value, dict):
+        return {str(key): _to_json(name, part) for key, part in value.items()}
+    raise InputError(f"parameter {name}={value!r} cannot be written to a model file")

@@ -30,11 +30,6 @@ def signed(value: float | None, digits: int = 4) -> str:
     return f"+{text}" if text[0].isdigit() and float(text) > 0 else text
 
 
-def negative(value: float | None) -> float | None:
-    """The other side of zero; of nothing, nothing."""
-    return None if value is None else -value
-
-
 def significant(value: float | None, digits: int = 3) -> str:
     """A time or a size: three significant digits, no exponent, at most three decimals.
 
@@ -49,6 +44,15 @@ def significant(value: float | None, digits: int = 3) -> str:
         return "< 0.001"
     places = digits - 1 - math.floor(math.log10(abs(value)))
     return f"{round(value, places):.{min(max(places, 0), 3)}f}".replace("-", MINUS)
+
+
+def count(value: float) -> str:
+    """A count, which has no decimals.
+
+    >>> count(12), count(3.0)
+    ('12', '3')
+    """
+    return f"{value:.0f}"
 
 
 def p_value(p: float | None) -> str:

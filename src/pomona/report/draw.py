@@ -10,17 +10,13 @@ anew for each letter. So it is shown no fonts of the machine (`fonts.conf`), unl
 from __future__ import annotations
 
 import contextlib
-import itertools
-import os
-import pickle
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
+from functools import cache
 from pathlib import Path
-from typing import IO
 
+from pomona._pool import Pool, Worker
 from pomona.errors import PomonaError
 
 Draw = Callable[[str, str], None]
@@ -39,101 +35,48 @@ def drawing(folder: Path) -> Iterator[Draw]:
 
     The processes start at once, to be ready when the first chart comes.
     """
-    from pomona._jit import n_threads  # loads the compiler, which the painters can do without
+    from pomona._jit import n_threads  # loads the compiler, which the processes can do without
 
-    painters: list[_Painter] = []
-    teams: dict[bool, Iterator[_Painter]] = {}
+    count = max(1, min(n_threads() - 1, _MOST_PROCESSES))  # this process keeps a core busy, too
+    charts: list[Future[None]] = []
+    with contextlib.ExitStack() as stack:
 
-    def hire(own_font: bool) -> None:
-        count = max(1, min(n_threads() - 1, _MOST_PROCESSES))  # this process keeps a core busy, too
-        painters.extend(_Painter(folder, own_font) for _ in range(count))
-        teams[own_font] = itertools.cycle(painters[-count:])
+        @cache
+        def pool(fonts: Path | None) -> Pool:
+            environment = {} if fonts is None else {"FONTCONFIG_FILE": str(fonts)}
+            return stack.enter_context(Pool(count, environment, _start_engine))
 
-    def give(stem: str, chart: str) -> None:
-        own_font = _CARRIED.fullmatch(chart) is not None
-        if own_font not in teams:
-            hire(own_font)
-        next(teams[own_font]).give(stem, chart)
+        def draw(stem: str, chart: str) -> None:
+            fonts = _NO_FONTS if _CARRIED.fullmatch(chart) else None
+            charts.append(pool(fonts).submit(Worker.call, _draw, folder / stem, chart))
 
-    try:
-        hire(own_font=True)
-        yield give
-        for painter in painters:
-            painter.finish()
-    finally:
-        for painter in painters:
-            painter.end()
+        pool(_NO_FONTS)
+        yield draw
+        try:
+            for chart in charts:
+                chart.result()
+        except ChildProcessError as error:
+            raise PomonaError(f"the figures could not be drawn: {error}") from None
 
 
-class _Painter:
-    """A process that draws what comes on its standard input.
-
-    own_font : with the converter's font alone.
-    """
-
-    def __init__(self, folder: Path, own_font: bool) -> None:
-        program = (
-            f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import draw; draw({str(folder)!r})"
-        )
-        fonts = {"FONTCONFIG_FILE": str(_NO_FONTS)} if own_font else {}
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", program],
-            stdin=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=os.environ | fonts,
-        )
-        self._messenger = ThreadPoolExecutor(1)  # waits at the pipe, which holds one or two charts
-
-    def give(self, stem: str, chart: str) -> None:
-        """Have a chart drawn."""
-        self._messenger.submit(self._send, stem, chart)
-
-    def _send(self, stem: str, chart: str) -> None:
-        assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it died: `finish` tells
-            pickle.dump((stem, chart), self._process.stdin)
-            self._process.stdin.flush()
-
-    def finish(self) -> None:
-        """Wait until all is drawn."""
-        self._messenger.shutdown()
-        _, errors = self._process.communicate()
-        if self._process.returncode:
-            last = errors.decode(errors="replace").strip().rpartition("\n")[2]
-            raise PomonaError(f"the figures could not be drawn: {last}")
-
-    def end(self) -> None:
-        """Kill the process, if it lives, and leave nothing open."""
-        self._process.kill()
-        self._process.wait()
-        self._messenger.shutdown(cancel_futures=True)
-        for pipe in (self._process.stdin, self._process.stderr):
-            assert pipe is not None
-            with contextlib.suppress(BrokenPipeError):
-                pipe.close()
-
-
-def draw(folder: str) -> None:
-    """Be such a process, until standard input ends."""
+def _start_engine() -> None:
     import vl_convert
 
-    vl_convert.vegalite_to_svg(_TINY)  # starts the engine
-    for stem, chart in _given(sys.stdin.buffer):
-        svg = vl_convert.vegalite_to_svg(chart)
-        Path(folder, f"{stem}.svg").write_text(svg, encoding="utf-8")
-        Path(folder, f"{stem}.pdf").write_bytes(in_order(vl_convert.svg_to_pdf(svg)))
+    vl_convert.vegalite_to_svg(_TINY)
 
 
-def _given(pipe: IO[bytes]) -> Iterator[tuple[str, str]]:
-    with contextlib.suppress(EOFError):
-        while True:
-            yield pickle.load(pipe)
+def _draw(path: Path, chart: str) -> None:
+    import vl_convert
+
+    svg = vl_convert.vegalite_to_svg(chart)
+    path.with_name(f"{path.name}.svg").write_text(svg, encoding="utf-8")
+    path.with_name(f"{path.name}.pdf").write_bytes(in_order(vl_convert.svg_to_pdf(svg)))
 
 
 def in_order(pdf: bytes) -> bytes:
     """The PDF with each list of resources sorted: the converter writes them in an order of chance."""
     return re.sub(
         rb"(?:\n +/[a-z]+\d+ \d+ 0 R(?=\n))+",
-        lambda found: b"".join(sorted(re.findall(rb"\n[^\n]+", found.group()))),
+        lambda resources: b"".join(sorted(re.findall(rb"\n[^\n]+", resources.group()))),
         pdf,
     )

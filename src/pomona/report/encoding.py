@@ -8,16 +8,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import altair as alt
 
+from pomona.experiments.findings import Findings
 from pomona.report import labels
 from pomona.report.names import rankers_of
-from pomona.report.theme import SHAPES, SLOTS, slots_of
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
+from pomona.report.theme import LIGHT, SHAPES, SLOTS, slots_of, vega_config
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 Rows = list[dict[str, Any]]
@@ -52,18 +50,22 @@ def upside(rows: Rows) -> Rows:
     return sorted(rows, key=lambda row: SLOTS.index(row["slot"]), reverse=True)
 
 
-def color(legend: alt.Legend | None = None) -> alt.Color:
-    """A ranker's colour."""
-    return alt.Color("slot:N", scale=alt.Scale(domain=list(SLOTS), range="category"), legend=legend)
+def color(findings: Findings | None = None) -> alt.Color:
+    """A ranker's colour; with findings, a legend of their rankers."""
+    scale = alt.Scale(domain=list(SLOTS), range="category")
+    return alt.Color("slot:N", scale=scale, legend=_slot_legend(findings))
 
 
-def shape(legend: alt.Legend | None = None) -> alt.Shape:
+def shape(findings: Findings | None = None) -> alt.Shape:
     """A ranker's shape, for those who do not see the colour."""
-    return alt.Shape("slot:N", scale=alt.Scale(domain=list(SLOTS), range=list(SHAPES)), legend=legend)
+    scale = alt.Scale(domain=list(SLOTS), range=list(SHAPES))
+    return alt.Shape("slot:N", scale=scale, legend=_slot_legend(findings))
 
 
-def slot_legend(findings: Findings) -> alt.Legend:
+def _slot_legend(findings: Findings | None) -> alt.Legend | None:
     """Slots under the names of their rankers."""
+    if findings is None:
+        return None
     slots = slots_of(rankers_of(findings), findings.baseline)
     names = {slot: "others" if slot == "other" else ranker for ranker, slot in slots.items()}
     # A name goes into an expression: as JSON it stays a text, whatever it contains.
@@ -73,14 +75,14 @@ def slot_legend(findings: Findings) -> alt.Legend:
     )
 
 
-def number_tip(field: str, title: str, form: str = ".4f") -> alt.Tooltip:
-    """A number in a tooltip."""
-    return alt.Tooltip(f"{field}:Q", title=title, format=form)
-
-
-def text_tip(field: str, title: str | None = None) -> alt.Tooltip:
-    """A text in a tooltip."""
-    return alt.Tooltip(f"{field}:N", title=title or field)
+def tips(**fields: str | tuple[str, str]) -> list[alt.Tooltip]:
+    """A tooltip: every field with its title, a number with its format, too."""
+    return [
+        alt.Tooltip(f"{name}:N", title=field)
+        if isinstance(field, str)
+        else alt.Tooltip(f"{name}:Q", title=field[0], format=field[1])
+        for name, field in fields.items()
+    ]
 
 
 def in_order(names: Sequence[str]) -> alt.Scale:
@@ -183,3 +185,20 @@ def panels(
     meta = {"columns": columns, "panels": len(order), "least": least, "apart": is_apart}
     faceted: Chart = chart.properties(description=description, usermeta=meta)
     return faceted
+
+
+def vega_lite(chart: Chart) -> dict[str, Any]:
+    """The chart as Vega-Lite, its data as rows, without Altair's own config and schema version."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    rows = {name: json.loads(text) for name, text in spec["datasets"].items()}
+    return {key: part for key, part in spec.items() if key not in ("$schema", "config")} | {"datasets": rows}
+
+
+def for_file(spec: Mapping[str, Any]) -> str:
+    """The chart as JSON with the light theme, to be drawn outside of the page, the same on every machine.
+
+    Its font is not the reader's but one that vl-convert carries, in one weight only: of two fonts in a PDF,
+    chance decides which comes first.
+    """
+    config = vega_config(LIGHT, font="Liberation Sans", strong=400)
+    return json.dumps({**spec, "config": config, "background": LIGHT["paper"]}, ensure_ascii=False)

@@ -5,37 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+from scipy.optimize import isotonic_regression
+
 LINE_HEIGHT = 13.0
 CHARACTER_WIDTH = 6.3
 GAP = 7.0
 
 
 def spread(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move positions as little as needed to stand `gap` apart, inside [low, high] where they fit.
+    """Move positions as little as needed (least squares) to stand `gap` apart, in [low, high] if they fit.
 
-    Neighbours that are too near form a block around their mean place; blocks that meet are joined.
+    With the gaps taken off, each may be no less than the one before it: isotonic regression.
 
     >>> spread([0.0, 10.0, 11.0], 4.0, 0.0, 100.0)
     [0.0, 8.5, 12.5]
     """
-    order = sorted(range(len(positions)), key=lambda i: positions[i])
-    gap = min(gap, (high - low) / max(1, len(order) - 1))
-    blocks: list[tuple[float, int]] = []  # where its first member would like to stand, members
-
-    def start(wish: float, n: int) -> float:
-        return min(max(wish, low), high - (n - 1) * gap)
-
-    for i in order:
-        wish, n = positions[i], 1
-        while blocks and start(*blocks[-1]) + blocks[-1][1] * gap > start(wish, n):
-            before, m = blocks.pop()
-            wish, n = (before * m + (wish - m * gap) * n) / (m + n), m + n
-        blocks.append((wish, n))
-    placed = [start(wish, n) + j * gap for wish, n in blocks for j in range(n)]
-    out = [0.0] * len(order)
-    for place, i in zip(placed, order, strict=True):
-        out[i] = place
-    return out
+    n, order = len(positions), np.argsort(positions, kind="stable")
+    gaps = min(gap, (high - low) / max(1, n - 1)) * np.arange(n)
+    moved = isotonic_regression(np.asarray(positions, float)[order] - gaps).x if n else gaps
+    out = np.empty(n)
+    out[order] = np.clip(moved, low, high - gaps.max(initial=0.0)) + gaps
+    return [float(place) for place in out]
 
 
 class Place(NamedTuple):

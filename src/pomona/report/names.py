@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from pomona.experiments.findings import Findings
 from pomona.report.digits import fixed
-
-if TYPE_CHECKING:
-    from pomona.experiments.findings import Findings
 
 _CAPITALS = {"ap", "dcg", "err", "ndcg", "p", "rbp", "rr", "sr", "wta"}
 
@@ -25,6 +23,14 @@ def measure_title(measure: str) -> str:
     return f"{title} ({convention})" if convention else title
 
 
+def significance_rule(alpha: float) -> str:
+    """What *significant* means, in words; `experiments.analysis.pairs` decides it."""
+    return (
+        f"the randomization test rejects at {alpha:g} after Holm’s correction for all pairs, and the t, "
+        "Wilcoxon and sign tests agree"
+    )
+
+
 def datasets_of(findings: Findings) -> list[str]:
     """The datasets, in the order of the spec; also one on which every run failed."""
     names: list[str] = findings.costs["dataset"].unique(maintain_order=True).to_list()
@@ -34,22 +40,14 @@ def datasets_of(findings: Findings) -> list[str]:
 def rankers_of(findings: Findings, dataset: str | None = None) -> list[str]:
     """The rankers that were judged on a dataset (on any, when left out), the best first, without the bounds.
 
-    Those judged on fewer queries than others stand last: their means cannot be ranked among the others'.
+    Those whose means cannot be ranked among the others' stand last.
     """
     if dataset is None:
         every = (rankers_of(findings, name) for name in datasets_of(findings))
         return list(dict.fromkeys(ranker for rankers in every for ranker in rankers))
-    real = findings.table.filter(dataset=dataset, measure=findings.main, is_bound=False)
-    ranked = real.sort("n_queries", "mean", descending=True, maintain_order=True)
-    return [str(ranker) for ranker in ranked["ranker"]]
-
-
-def comparable_of(findings: Findings, dataset: str) -> list[str]:
-    """The rankers that were judged on all queries, the best first."""
-    own = findings.table.filter(dataset=dataset, measure=findings.main)
-    judged = dict(own.select("ranker", "n_queries").iter_rows())
-    ranked = rankers_of(findings, dataset)
-    return [ranker for ranker in ranked if judged[ranker] == judged[ranked[0]]]
+    real = findings.quality.filter(dataset=dataset, measure=findings.main, is_bound=False)
+    order = ("is_comparable", "n_queries", "mean")
+    return [str(ranker) for ranker in real.sort(*order, descending=True, maintain_order=True)["ranker"]]
 
 
 def close_of(findings: Findings, dataset: str) -> tuple[list[str], str]:
@@ -59,23 +57,21 @@ def close_of(findings: Findings, dataset: str) -> tuple[list[str], str]:
     those below a gap that is twice the spread of the better half or more, and whose intervals end below all
     others'.
     """
-    ranked = rankers_of(findings, dataset)
-    rows = findings.table.filter(dataset=dataset, measure=findings.main, is_bound=False)
-    found = {row["ranker"]: row for row in rows.iter_rows(named=True)}
-    order = sorted(ranked, key=lambda ranker: -found[ranker]["mean"])
+    rankers = rankers_of(findings, dataset)
+    rows = findings.quality.filter(dataset=dataset, measure=findings.main, is_bound=False)
+    order = rows.sort("mean", descending=True, maintain_order=True).to_dicts()
     for n in range(max(3, (len(order) + 1) // 2), len(order)):
-        best, last, next_ = (found[order[i]] for i in (0, n - 1, n))
-        is_far = last["mean"] - next_["mean"] > 2 * (best["mean"] - last["mean"])
-        ends = [found[ranker]["low"] for ranker in order[:n]] + [
-            found[ranker]["high"] for ranker in order[n:]
-        ]
-        if is_far and None not in ends and max(ends[n:]) < min(ends[:n]):
-            told = ", ".join(f"{ranker} ({fixed(found[ranker]['mean'], 3)})" for ranker in order[n:])
-            return [ranker for ranker in ranked if ranker in order[:n]], f"not shown, far below: {told}"
-    return ranked, ""
+        near, far = order[:n], order[n:]
+        is_far = near[-1]["mean"] - far[0]["mean"] > 2 * (near[0]["mean"] - near[-1]["mean"])
+        lows, highs = [row["low"] for row in near], [row["high"] for row in far]
+        if is_far and None not in lows + highs and max(highs) < min(lows):
+            note = ", ".join(f"{row['ranker']} ({fixed(row['mean'], 3)})" for row in far)
+            left_out = {row["ranker"] for row in far}
+            return [ranker for ranker in rankers if ranker not in left_out], f"not shown, far below: {note}"
+    return rankers, ""
 
 
-def file_names(titles: list[str]) -> dict[str, str]:
+def file_names(titles: Iterable[str]) -> dict[str, str]:
     """A name for files and anchors for each title: letters, digits and dashes, no two the same.
 
     >>> file_names(["MQ 2008", "mq/2008", "…"])

@@ -2,9 +2,10 @@
 // What moves on the page: charts that fit the screen, tables that sort, the chosen dataset, the chosen pair.
 (() => {
   const MINUS = "\u2212";
-  const read = (id) => JSON.parse(document.getElementById(id).textContent);
+  const read = (element) => JSON.parse(element.textContent);
   const all = (selector, below = document) => [...below.querySelectorAll(selector)];
-  const charts = read("charts-data");
+  const charts = read(document.getElementById("charts-data"));
+  const views = all("#queries .panel").filter((panel) => panel.querySelector(".controls"));
 
   // Text goes in as text: nothing that is written here can become markup.
   function element(name, attributes = {}, ...children) {
@@ -47,7 +48,8 @@
     );
   }
 
-  const boxes = () => all(".chart[data-chart]");
+  // Charts that stay as they are; a view of queries draws its own.
+  const boxes = () => all(".chart[data-chart]").filter((box) => !views.some((view) => view.contains(box)));
   const near = new IntersectionObserver(
     (entries) => entries.forEach((entry) => {
       if (!entry.isIntersecting) return;
@@ -59,13 +61,13 @@
   let waiting = 0;
   addEventListener("resize", () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => { boxes().forEach((box) => box.drawnSpec && draw(box)); all(".queries").forEach(drawPair); }, 150);
+    waiting = setTimeout(() => { boxes().forEach((box) => box.drawnSpec && draw(box)); views.forEach(drawPair); }, 150);
   });
   // Paper shows every dataset.
   addEventListener("beforeprint", () => {
     for (const panel of all(".panel")) panel.hidden = false;
     boxes().forEach((box) => draw(box));
-    all(".queries").forEach(drawPair);
+    views.forEach(drawPair);
   });
   addEventListener("afterprint", chooseAgain);
 
@@ -115,8 +117,8 @@
 
   // ---- Query by query
 
-  const queries = read("queries-data");
   const STEP = 20;
+  const queries = new Map(views.map((view) => [view, read(view.querySelector(".data"))]));
 
   function written(number, digits, signed = false) {
     if (number === null) return "–";
@@ -131,22 +133,24 @@
   }
 
   function pairOf(view) {
-    const data = queries[view.dataset.queries];
+    const data = queries.get(view);
     const [a, b] = ["a", "b"].map((name) => Number(view.querySelector(`[name=${name}]`).value));
     return { data, a, b, scale: 10 ** data.digits };
   }
 
   function verdict({ data, a, b }) {
     if (a === b) return "Choose two different rankers.";
-    const found = data.pairs.find(([x, y]) => (x === a && y === b) || (x === b && y === a));
+    const tested = data.pairs.find(([x, y]) => (x === a && y === b) || (x === b && y === a));
     const names = `${data.rankers[a]} minus ${data.rankers[b]}`;
-    if (!found) return names;
-    const turned = found[0] !== a;
-    const [, , difference, low, high, p, wins, ties, losses] = found;
-    const [d, from, to] = turned ? [-difference, -high, -low] : [difference, low, high];
+    if (!tested) return names;
+    const turned = tested[0] !== a;
+    const [, , difference, low, high, p, wins, ties, losses, isSignificant] = tested;
+    const minus = (x) => (x === null ? null : -x);
+    const [d, from, to] = turned ? [difference, high, low].map(minus) : [difference, low, high];
     const [better, worse] = turned ? [losses, wins] : [wins, losses];
-    const chance = p === null ? "" : `, p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`} after Holm’s correction`;
-    return `${names}: ${written(d, 4, true)} ${data.measure} on average (${written(from, 4, true)} to ${written(to, 4, true)}${chance}); `
+    const chance = p === null ? "" : `; p ${p < 0.001 ? "< 0.001" : `= ${p.toFixed(3)}`} after Holm’s correction`;
+    const interval = `uncorrected ${data.level} interval ${written(from, 4, true)} to ${written(to, 4, true)}`;
+    return `${names}: ${written(d, 4, true)} ${data.measure} on average, ${isSignificant ? "significant" : "within chance"} (${interval}${chance}); `
       + `better on ${better} queries, equal on ${ties}, worse on ${worse}.`;
   }
 
@@ -156,7 +160,7 @@
     const { data, a, b, scale } = pairOf(view);
     const key = `${a},${b}`;
     if (view.drawnPair !== key) {
-      const template = charts.specs[view.dataset.chart];
+      const template = charts.specs[box.dataset.chart];
       const differences = data.qids.map((_, i) => difference(data, a, b, i)).filter((d) => d !== null).sort((x, y) => x - y);
       const rows = differences.map((d, i) => ({ query: i, difference: d / scale }));
       const filled = template.layer.map((layer, i) => (i < 2 ? { ...layer, data: { values: rows } } : layer));
@@ -238,7 +242,7 @@
     view.shown = shown;
   }
 
-  for (const view of all(".queries")) {
+  for (const view of views) {
     const [a, b] = ["a", "b"].map((name) => view.querySelector(`[name=${name}]`));
     const update = () => { drawPair(view); list(view); };
     for (const select of [a, b]) select.addEventListener("change", update);
@@ -277,7 +281,7 @@
     ? requestIdleCallback(work, { timeout: 200 })
     : setTimeout(() => work({ timeRemaining: () => 0 }), 50));
   function drawWhenIdle() {
-    const pending = [...all(".queries").map((view) => () => drawPair(view)), ...boxes().map((box) => () => draw(box))];
+    const pending = [...views.map((view) => () => drawPair(view)), ...boxes().map((box) => () => draw(box))];
     idle(function work(deadline) {
       do pending.shift()?.(); while (pending.length && deadline.timeRemaining() > 20);
       if (pending.length) idle(work);
@@ -285,6 +289,6 @@
   }
 
   boxes().forEach((box) => near.observe(box));
-  for (const view of all(".queries")) list(view);
+  for (const view of views) list(view);
   chooseAgain();
 })();

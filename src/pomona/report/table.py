@@ -9,11 +9,11 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from pomona.report.digits import fixed
+from pomona.report.digits import MISSING, fixed
 
 Value = float | int | str | None
 
@@ -58,6 +58,55 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+
+
+Getter = Callable[[Mapping[str, Any]], Cell]
+Key = str | Callable[[Mapping[str, Any]], Any]
+
+
+def text(title: str, key: Key) -> tuple[Column, Getter]:
+    """A column of texts, by their name in a row or by a function of it; a missing one is a dash."""
+    return Column(title, is_number=False), lambda row: _cell(_value(row, key), str)
+
+
+def number(title: str, key: Key, form: Callable[[Any], str] = fixed) -> tuple[Column, Getter]:
+    """A column of numbers, printed by `form`."""
+    return Column(title), lambda row: _cell(_value(row, key), form)
+
+
+def in_units(key: str, unit: float) -> Key:
+    """A number of a row, in multiples of a unit."""
+    return lambda row: None if row.get(key) is None else row[key] / unit
+
+
+def with_interval(title: str, key: str, form: Callable[[Any], str] = fixed) -> tuple[Column, Getter]:
+    """A column of numbers with their intervals, `low` and `high` of the row."""
+    return Column(title, has_interval=True), lambda row: Cell(
+        row[key], form(row[key]), row["low"], row["high"]
+    )
+
+
+def make_table(
+    name: str, title: str, columns: Sequence[tuple[Column, Getter]], rows: Iterable[Mapping[str, Any]]
+) -> Table:
+    """A table of rows that are dictionaries; one may say its `kind` and `remark`."""
+    return Table(
+        name,
+        title,
+        tuple(column for column, _ in columns),
+        tuple(
+            Row(tuple(get(row) for _, get in columns), row.get("kind", ""), row.get("remark", ""))
+            for row in rows
+        ),
+    )
+
+
+def _value(row: Mapping[str, Any], key: Key) -> Any:
+    return row.get(key) if isinstance(key, str) else key(row)
+
+
+def _cell(value: Any, form: Callable[[Any], str]) -> Cell:
+    return Cell(value, MISSING if value is None else form(value))
 
 
 def bodies(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:

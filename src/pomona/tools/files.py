@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pomona._types import Offsets, Values
+from pomona._types import Values
 from pomona.data.dataset import gather
 from pomona.errors import InputError
+from pomona.measures.judge import sum_in_order
 from pomona.measures.lists import ScoredQueries
 
 _PERL_NUMBER = re.compile(
@@ -50,40 +51,52 @@ def java_number(text: bytes) -> float:
     return float(match[1])
 
 
+def head(line: bytes, path: Path | str, place: int) -> tuple[bytes, bytes]:
+    """The label and the query id that begin a line."""
+    parts = line.split(None, 2)
+    if len(parts) < 2 or not parts[1].startswith(b"qid:"):
+        raise InputError("expected 'LABEL qid:QUERY features'", path, place)
+    return parts[0], parts[1][4:]
+
+
+def label_of(text: bytes, number: Callable[[bytes], float], path: Path | str, place: int) -> float:
+    """The label that a text stands for."""
+    try:
+        return number(text)
+    except (ValueError, OverflowError):
+        shown = repr(text.decode(errors="replace"))
+        raise InputError(f"found label {shown}, expected a number", path, place) from None
+
+
+def mean_in_order(values: Values) -> float:
+    """The mean, with the values added from first to last."""
+    return sum_in_order(values) / len(values)
+
+
 def scores_of(
     path: Path | str, n_docs: int, number: Callable[[bytes], float], *, skip_blank: bool = False
 ) -> Values:
     """The first `n_docs` scores of a file; too few, or a text that is no number, is refused."""
-    lines = lines_of(path)
-    scores = np.empty(n_docs)
-    found = 0
-    for place, line in enumerate(lines, 1):
-        if found == n_docs:
-            break
-        if skip_blank and not line.strip():
-            continue
+    numbered = enumerate(lines_of(path), 1)
+    wanted = [(place, line) for place, line in numbered if not skip_blank or line.strip()][:n_docs]
+    scores = np.empty(len(wanted))
+    for i, (place, line) in enumerate(wanted):
         try:
-            scores[found] = number(line)
+            scores[i] = number(line)
         except ValueError:
-            raise InputError(f"found {_shown(line)}, expected a number", path, place) from None
-        if scores[found] != scores[found]:
+            text = line.decode(errors="replace")
+            shown = repr(text if len(text) <= 40 else text[:40] + "…")
+            raise InputError(f"found {shown}, expected a number", path, place) from None
+        if scores[i] != scores[i]:
             raise InputError("found NaN as a score, which has no place in a ranking", path, place)
-        found += 1
-    if found < n_docs:
-        raise InputError(f"found {found} scores for {n_docs} documents", path)
+    if len(scores) < n_docs:
+        raise InputError(f"found {len(scores)} scores for {n_docs} documents", path)
     return scores
 
 
-def _shown(line: bytes) -> str:
-    text = line.decode(errors="replace")
-    return repr(text if len(text) <= 40 else text[:40] + "…")
-
-
-def judged_by_query(
-    labels: Values, scores: Values, qids: list[bytes]
-) -> tuple[ScoredQueries, list[bytes], Offsets | None]:
-    """Gather rows by query: (judged documents, query ids in order of appearance, the row order)."""
+def judged_by_query(labels: Values, scores: Values, qids: list[bytes]) -> tuple[ScoredQueries, list[bytes]]:
+    """Gather rows by query: (judged documents, query ids in order of appearance)."""
     order, query_ptr, distinct = gather(np.array(qids, np.bytes_))
     if order is not None:
         labels, scores = labels[order], scores[order]
-    return ScoredQueries(labels, scores, query_ptr), distinct.tolist(), order
+    return ScoredQueries(labels, scores, query_ptr), distinct.tolist()

@@ -17,10 +17,10 @@ import numpy as np
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.judge import judge, sum_in_order
+from pomona.measures.judge import judge
 from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
-from pomona.tools.files import judged_by_query, lines_of, perl_number, scores_of
+from pomona.tools.files import judged_by_query, lines_of, mean_in_order, perl_number, scores_of
 
 _HEAD = re.compile(rb"(\d+) qid:(\S+)")
 _DOCID_3 = re.compile(rb"#docid = (\S+)")
@@ -86,8 +86,7 @@ def _read(rules: _Script, features: Path | str, predictions: Path | str) -> tupl
         # A repeated document replaces the earlier one: label, score and position.
         kept = np.array(sorted({key: row for row, key in enumerate(keys)}.values()))
         labels, scores, qids = labels[kept], scores[kept], [qids[row] for row in kept]
-    judged, distinct, _ = judged_by_query(labels, scores, qids)
-    return judged, distinct
+    return judged_by_query(labels, scores, qids)
 
 
 def _docid(rules: _Script, line: bytes) -> bytes | None:
@@ -97,10 +96,6 @@ def _docid(rules: _Script, line: bytes) -> bytes | None:
     at = line.rfind(b"#docid = ")
     match = rules.docid.fullmatch(line, at) if at >= 0 else None
     return match[1] if match else None
-
-
-def _mean(values: Values) -> float:
-    return sum_in_order(values) / len(values)
 
 
 def _print_letor3(
@@ -113,13 +108,13 @@ def _print_letor3(
             for q, n in enumerate(lengths):
                 row = "".join(f"{column[q]:.15g}\t" for column in values[: int(n)])
                 yield f"{title} of query{q}:\t{row}"
-        yield f"{title}:\t" + "".join(f"{_mean(column):.15g}\t" for column in values[:columns])
+        yield f"{title}:\t" + "".join(f"{mean_in_order(column):.15g}\t" for column in values[:columns])
         yield ""
 
     yield from table("precision", precision)
     if per_query:
         yield from (f"Map of query{q}:\t{value:.15g}" for q, value in enumerate(ap))
-    yield f"MAP:\t{_mean(ap):.15g}"
+    yield f"MAP:\t{mean_in_order(ap):.15g}"
     yield ""
     yield from table("NDCG", ndcg)
 
@@ -141,5 +136,5 @@ def _print_letor4(
         if per_query:
             for q, name in enumerate(names):
                 yield "\t".join([name, *(f"{column[q]:.4f}" for column in columns)])
-        yield "\t".join(["Average", *(f"{_mean(column):.4f}" for column in columns)])
+        yield "\t".join(["Average", *(f"{mean_in_order(column):.4f}" for column in columns)])
         yield ""

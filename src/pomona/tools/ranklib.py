@@ -10,17 +10,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from pomona._types import Values
+from pomona.data.text import offsets
 from pomona.errors import InputError, UnknownNameError
-from pomona.measures.judge import judge, sum_in_order
+from pomona.measures.judge import judge
 from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
-from pomona.tools.files import java_number, lines_of, scores_of
+from pomona.tools.files import head, java_number, label_of, lines_of, mean_in_order, scores_of
 
 _NAMES = {"NDCG": "ndcg", "DCG": "dcg", "ERR": "err", "MAP": "ap", "P": "p", "RR": "rr", "BEST": "best"}
 
@@ -44,7 +45,7 @@ def ranklib(
     for name, k in parsed:
         title = "MAP" if name == "MAP" else f"{'Best' if name == 'BEST' else name}@{k}"
         values = _values(lists, name, k, max_grade, judgments)
-        mean = sum_in_order(values) / len(values)
+        mean = mean_in_order(values)
         if per_query:
             yield from (
                 f"{title}   {qid}   {java_text(v)}" for qid, v in zip(lists.qids, values, strict=True)
@@ -78,18 +79,11 @@ def _read(features: Path | str, scores_path: Path | str) -> _Lists:
         text = line.strip()
         if not text or text.startswith(b"#"):
             continue
-        parts = text.split(None, 2)
-        if len(parts) < 2 or not parts[1].startswith(b"qid:"):
-            raise InputError("expected 'LABEL qid:QUERY features'", features, place)
-        try:
-            label = java_number(parts[0])
-        except ValueError:
-            raise InputError(
-                f"found label {parts[0].decode(errors='replace')!r}, expected a number", features, place
-            ) from None
+        label_text, qid_text = head(text, features, place)
+        label = label_of(label_text, java_number, features, place)
         if not 0 <= label < 32:
             raise InputError(f"found label {label:g}: RankLib takes labels from 0 to 31", features, place)
-        qid = parts[1][4:].decode(errors="replace")
+        qid = qid_text.decode(errors="replace")
         if not qids or qid != qids[-1]:
             qids.append(qid)
             starts.append(len(labels))
@@ -114,36 +108,34 @@ def _values(lists: _Lists, name: str, k: int, max_grade: int, qrels: dict[str, V
     return judge(judged, [wanted])[0].values
 
 
-def _own(lists: _Lists, q: int) -> Values:
-    begin, end = lists.judged.query_ptr[q : q + 2]
-    return lists.judged.labels[begin:end].astype(np.float64)
-
-
 def _ideal(lists: _Lists, q: int, qrels: dict[str, Values] | None) -> Values:
     """The labels behind list q's ideal DCG: of the judgments, or of the first list with its query id."""
     qid = lists.qids[q]
     if qrels is not None and qid in qrels:
         return qrels[qid]
-    return _own(lists, lists.qids.index(qid))
+    begin, end = lists.judged.query_ptr[lists.qids.index(qid) :][:2]
+    return lists.judged.labels[begin:end].astype(np.float64)
 
 
 def _with_pool(lists: _Lists, pools: list[Values]) -> ScoredQueries:
-    pool_ptr = np.concatenate(([0], np.cumsum([len(pool) for pool in pools]))).astype(np.int64)
-    old = lists.judged
-    return ScoredQueries(old.labels, old.scores, old.query_ptr, None, np.concatenate(pools), pool_ptr)
+    return replace(
+        lists.judged,
+        pool_labels=np.concatenate(pools),
+        pool_ptr=offsets([len(pool) for pool in pools]),
+    )
 
 
 def _read_qrels(path: Path | str) -> dict[str, Values]:
-    found: dict[str, list[float]] = {}
+    judgments: dict[str, list[float]] = {}
     for place, line in enumerate(lines_of(path), 1):
         parts = line.split()
         if not parts:
             continue
         try:
-            found.setdefault(parts[0].decode(), []).append(float(int(float(parts[3]))))
+            judgments.setdefault(parts[0].decode(), []).append(float(int(float(parts[3]))))
         except (IndexError, ValueError):
             raise InputError("expected 'QUERY 0 DOCUMENT LABEL'", path, place) from None
-    return {qid: np.array(labels) for qid, labels in found.items()}
+    return {qid: np.array(labels) for qid, labels in judgments.items()}
 
 
 def java_text(value: float) -> str:

@@ -12,11 +12,20 @@ from pathlib import Path
 import numpy as np
 
 from pomona._types import Values
+from pomona.data.text import offsets
 from pomona.errors import InputError
 from pomona.measures.judge import judge, sum_in_order
 from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
-from pomona.tools.files import java_number, judged_by_query, lines_of, scores_of
+from pomona.tools.files import (
+    head,
+    java_number,
+    judged_by_query,
+    label_of,
+    lines_of,
+    mean_in_order,
+    scores_of,
+)
 
 
 def yahoo(
@@ -46,7 +55,7 @@ def yahoo(
     mean_err = (sum_in_order(err) if empty == 0.5 else _err_total(judged)) / len(err)
     yield "k\tERR\tNDCG"
     for k, column in zip(cutoffs, ndcg, strict=True):
-        yield f"{k}\t{mean_err!r}\t{sum_in_order(column) / len(column)!r}"
+        yield f"{k}\t{mean_err!r}\t{mean_in_order(column)!r}"
 
 
 def _err_total(judged: ScoredQueries) -> float:
@@ -66,12 +75,10 @@ def _read_letor(
 ) -> tuple[ScoredQueries, list[str]]:
     labels, qids = [], []
     for place, line in enumerate(lines, 1):
-        parts = line.split(None, 2)
-        if len(parts) < 2 or not parts[1].startswith(b"qid:"):
-            raise InputError("expected 'LABEL qid:QUERY features'", features, place)
-        labels.append(_label(parts[0], features, place))
-        qids.append(parts[1][4:])
-    judged, distinct, _ = judged_by_query(np.array(labels), scores_of(scores, len(lines), java_number), qids)
+        label, qid = head(line, features, place)
+        labels.append(label_of(label, _python_number, features, place))
+        qids.append(qid)
+    judged, distinct = judged_by_query(np.array(labels), scores_of(scores, len(lines), java_number), qids)
     return judged, [qid.decode(errors="replace") for qid in distinct]
 
 
@@ -83,7 +90,7 @@ def _read_ranks(lines: list[bytes], labels: Path | str, ranks: Path | str) -> tu
         raise InputError("the file is empty, expected one line a query", labels)
     all_labels, all_scores, lengths = [], [], []
     for place, (label_line, rank_line) in enumerate(zip(lines, rank_lines, strict=True), 1):
-        graded = [_label(text, labels, place) for text in label_line.split()]
+        graded = [label_of(text, _python_number, labels, place) for text in label_line.split()]
         try:
             given = [int(text) for text in rank_line.split()]
         except ValueError:
@@ -93,15 +100,9 @@ def _read_ranks(lines: list[bytes], labels: Path | str, ranks: Path | str) -> tu
         all_labels += graded
         all_scores += [-float(rank) for rank in given]
         lengths.append(len(graded))
-    query_ptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-    judged = ScoredQueries(np.array(all_labels), np.array(all_scores), query_ptr)
+    judged = ScoredQueries(np.array(all_labels), np.array(all_scores), offsets(lengths))
     return judged, [str(q) for q in range(1, len(lines) + 1)]
 
 
-def _label(text: bytes, path: Path | str, place: int) -> float:
-    try:
-        return float(int(float(text)))
-    except (ValueError, OverflowError):
-        raise InputError(
-            f"found label {text.decode(errors='replace')!r}, expected a number", path, place
-        ) from None
+def _python_number(text: bytes) -> float:
+    return float(int(float(text)))

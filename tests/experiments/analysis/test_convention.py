@@ -2,20 +2,20 @@ import polars as pl
 import pytest
 
 from experiments.invented_results import Ranker, but, invent
-from pomona.experiments.analysis.convention import convention_table, order_changes, plain
-from pomona.experiments.analysis.pooled import pooled
+from pomona.experiments.analysis.convention import plain
+from pomona.experiments.findings import Findings
 
 RANKERS = [Ranker("a", 0.1, trained_for="yahoo:ndcg@10"), Ranker("b", 0.05), Ranker("c", trained_for=None)]
 CONVENTIONS = ("definition", "yahoo", "letor4")
 
 
-def judged(results, measures=("ndcg@10",)):
-    return convention_table(pooled(results), results.runs, measures, CONVENTIONS)
+def judged(results):
+    return Findings(results).conventions
 
 
 def test_every_ranker_under_every_convention():
-    results = invent(RANKERS, conventions=CONVENTIONS)
-    table = judged(results, ("ndcg@10", "ap"))
+    results = invent(RANKERS, conventions=CONVENTIONS, measures=("ndcg@10", "ap"))
+    table = judged(results)
     assert len(table) == 2 * 3 * 3
     assert dict(table.select("ranker", "trained_with").iter_rows()) == {
         "a": "yahoo",
@@ -23,19 +23,20 @@ def test_every_ranker_under_every_convention():
         "c": None,
     }
     row = table.filter(ranker="b", judged_with="letor4", measure="ap").row(0, named=True)
-    assert row["mean"] == pytest.approx(pooled(results)[0].mean("b", "letor4:ap"))
+    assert row["mean"] == pytest.approx(Findings(results).pooled[0].mean("b", "letor4:ap"))
     assert table.filter(judged_with="yahoo", measure="ap")["rank"].to_list() == [1, 2, 3]
 
 
 def test_who_changes_places():
-    results = invent(RANKERS, conventions=CONVENTIONS)
-    assert order_changes(judged(results)).is_empty()
+    results = invent(RANKERS, conventions=CONVENTIONS, measures=("ndcg@10",))
+    assert Findings(results).order_changes.is_empty()
     # Yahoo's rules shall lift c above b, but not above a.
     lifted = pl.when(pl.col("ranker") == "c").then(0.06).otherwise(0.0)
     values = results.values.with_columns(pl.col("yahoo:ndcg@10") + lifted)
-    table = judged(but(results, values=values))
+    findings = Findings(but(results, values=values))
+    table = findings.conventions
     assert table.filter(judged_with="yahoo")["rank"].to_list() == [1, 3, 2]
-    changes = order_changes(table)
+    changes = findings.order_changes
     assert changes.select("convention_1", "convention_2", "better", "worse").rows() == [
         ("definition", "yahoo", "b", "c"),
         ("yahoo", "letor4", "c", "b"),
@@ -48,22 +49,25 @@ def test_who_changes_places():
 
 def test_equals_share_a_rank():
     results = invent(
-        [Ranker("a", noise=0.0), Ranker("b", noise=0.0), Ranker("c", -0.1)], conventions=CONVENTIONS
+        [Ranker("a", noise=0.0), Ranker("b", noise=0.0), Ranker("c", -0.1)],
+        conventions=CONVENTIONS,
+        measures=("ndcg@10",),
     )
-    table = judged(results)
+    findings = Findings(results)
+    table = findings.conventions
     assert table.filter(judged_with="definition")["rank"].to_list() == [1, 1, 3]
-    assert order_changes(table).is_empty()
+    assert findings.order_changes.is_empty()
 
 
 def test_fewer_queries_have_no_rank():
-    results = invent(RANKERS, conventions=CONVENTIONS, failed=[("one", 1, "a", 0)])
+    results = invent(RANKERS, conventions=CONVENTIONS, measures=("ap",), failed=[("one", 1, "a", 0)])
     table = judged(results)
     assert table.filter(judged_with="yahoo")["rank"].to_list() == [None, 1, 2]
 
 
 def test_a_measure_with_its_own_convention_has_one_judge():
     results = invent(RANKERS, conventions=CONVENTIONS, measures=("yahoo:err",))
-    table = judged(results, ("yahoo:err",))
+    table = judged(results)
     assert table["judged_with"].unique().to_list() == ["yahoo"]
     assert table["measure"].unique().to_list() == ["err"]
 

@@ -1,15 +1,13 @@
 import polars as pl
 import pytest
 
-from experiments.invented_results import Ranker, invent
-from pomona.experiments.analysis.cost import cost_table, front_table
-from pomona.experiments.analysis.pooled import pooled
-from pomona.experiments.analysis.quality import quality_table
+from experiments.invented_results import Ranker, but, invent
+from pomona.experiments.findings import Findings
 
 
 def test_means_over_finished_runs():
     failed = [("one", 2, "LambdaMART", 1), ("one", 1, "MART", 0), ("one", 2, "MART", 0)]
-    costs = cost_table(invent(failed=failed).runs)
+    costs = Findings(invent(failed=failed)).costs
     assert costs["ranker"].to_list() == ["LambdaMART", "MART", "Linear"]
     own = costs.row(0, named=True)
     # Runs of folds 1, 1 and 2, which take 2 + fold + 10 · 0.1 seconds.
@@ -26,8 +24,7 @@ def test_fronts():
     # Better rankers take longer, but for `slow`, which is beaten in both.
     results = invent([Ranker("good", 0.2), Ranker("fair", 0.1), Ranker("poor", 0.0), Ranker("slow", 0.05)])
     runs = results.runs.with_columns(pl.col("train_seconds") + 9 * (pl.col("ranker") == "slow"))
-    table = quality_table(pooled(results), ["ap"], {}, alpha=0.05, n_resamples=10, seed=0)
-    fronts = front_table(table, cost_table(runs), "ap")
+    fronts = Findings(but(results, runs=runs), n_resamples=10).fronts
     assert fronts.columns == [
         *("dataset", "ranker", "mean", "train_seconds", "score_microseconds"),
         *("on_train_front", "on_score_front"),
@@ -38,8 +35,7 @@ def test_fronts():
 
 
 def test_fronts_without_rankers():
-    results = invent([Ranker("IdealRanker", is_bound=True)])
-    table = quality_table(pooled(results), ["ap"], {}, alpha=0.05, n_resamples=10, seed=0)
-    fronts = front_table(table, cost_table(results.runs), "ap")
+    results = invent([Ranker("IdealRanker", is_bound=True)], baseline="none")
+    fronts = Findings(results, n_resamples=10).fronts
     assert fronts.is_empty()
     assert "on_train_front" in fronts.columns

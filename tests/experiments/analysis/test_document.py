@@ -4,28 +4,27 @@ import numpy as np
 import polars as pl
 import pytest
 
-from experiments.invented_results import Ranker, but, invent
+from experiments.invented_results import Ranker, invent
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
-from pomona.experiments.analysis.document import N_DOCUMENTS, N_QUERIES, document_schema, document_table
-from pomona.experiments.analysis.pooled import pooled
+from pomona.experiments.analysis.document import N_DOCUMENTS, N_QUERIES, _rows
+from pomona.experiments.findings import Findings
 
 
 def test_queries_of_the_largest_spread_come_first():
     results = invent(n_queries=100)
-    (data,) = pooled(results)
-    table = document_table(results, data, "ap")
+    findings = Findings(results)
+    (data,), table = findings.pooled, findings.documents
     shown = table.select("fold", "qid").unique(maintain_order=True).rows()
     assert len(shown) == N_QUERIES
-    spread = dict(zip(data.queries.rows(), np.ptp(data.of_measure("ap")[:3], axis=0), strict=True))
+    spread = dict(zip(data.queries.rows(), np.ptp(data.of_measure("ndcg@10")[:3], axis=0), strict=True))
     assert [spread[q] for q in shown] == sorted(spread.values(), reverse=True)[:N_QUERIES]
-    assert table.schema == pl.Schema(document_schema(data))
+    assert table.columns[6:] == [f"{what}:{r}" for what in ("score", "rank") for r in data.real]
 
 
 def test_scores_and_ranks_are_those_of_the_first_seed():
     results = invent(n_queries=20)
-    (data,) = pooled(results)
-    table = document_table(results, data, "ap")
+    table = Findings(results).documents
     fold, qid = table.select("fold", "qid").row(0)
     own = table.filter(fold=fold, qid=qid)
     test = results.test_data("one", fold)
@@ -47,8 +46,7 @@ class Given:
         rankers = [Ranker(name, 0.1 * i, noise=0.0) for i, name in enumerate(scores)]
         invented = invent(rankers, n_folds=1, n_queries=1)
         self.values = invented.values.with_columns(qid=pl.lit("7"))
-        self.runs = invented.runs
-        (self.pooled,) = pooled(but(invented, values=self.values))
+        self.runs, self.spec = invented.runs, invented.spec
 
     def test_data(self, dataset, fold):
         return self._data
@@ -57,7 +55,7 @@ class Given:
         return np.array(self._scores[ranker], float)
 
     def table(self):
-        return document_table(self, self.pooled, "ap")
+        return Findings(self).documents
 
 
 def test_features_that_tell_a_document_apart():
@@ -86,8 +84,7 @@ def test_long_queries_keep_what_somebody_put_high():
 
 def test_rankers_without_the_fold_are_null():
     results = invent(n_queries=20, failed=[("one", 2, "MART", 0)])
-    (data,) = pooled(results)
-    table = document_table(results, data, "ap")
+    table = Findings(results).documents
     assert table.filter(fold=2)["score:MART"].null_count() == table.filter(fold=2).height > 0
     assert table.filter(fold=1)["rank:MART"].null_count() == 0
 
@@ -95,10 +92,14 @@ def test_rankers_without_the_fold_are_null():
 def test_other_test_data_are_refused():
     given = Given([[0.0], [1.0]], [1, 0], {"a": [1, 2], "b": [2, 1]})
     given._data = Dataset([[0.0]], [1], [8])
+    findings = Findings(given)
     with pytest.raises(InputError, match="the test data of fold 1 are not those that were judged"):
-        given.table()
+        _rows(findings, findings.pooled[0])
+    assert findings.documents.is_empty()
+    (warning,) = findings.warnings
+    assert warning.endswith("the test data of fold 1 are not those that were judged")
 
 
 def test_rankers_that_agree_show_nothing():
     results = invent([Ranker("a", noise=0.0), Ranker("b", noise=0.0)])
-    assert document_table(results, pooled(results)[0], "ap").is_empty()
+    assert Findings(results).documents.is_empty()

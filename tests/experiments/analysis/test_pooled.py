@@ -57,3 +57,4 @@ def test_datasets_and_rankers_without_values_are_left_out():
 def test_bounds_alone():
     (data,) = pooled(invent([Ranker("IdealRanker", 1.0, is_bound=True)]))
     assert data.real == data.comparable == []
+    assert not data.is_comparable.any()

@@ -29,7 +29,7 @@ def test_two_classes_rank_alike_both_ways(train):
 
 
 def test_refusals(train):
-    for wrong in ({"kind": "x"}, {"worth": "x"}):
+    for wrong in ({"kind": "x"}, {"target": "x"}):
         with pytest.raises(pm.PomonaError, match="unknown"):
             McRank(**wrong).fit(train)
     fitted = McRank(n_trees=2).fit(train)

@@ -9,7 +9,7 @@ from scipy.optimize import minimize as generic
 import pomona as pm
 from pomona.data.normalize import normalize
 from pomona.errors import InputError, PomonaError
-from pomona.rankers.linear.fsm_rank import FSMRank, Problem, dominance, minimize, signed, similarity
+from pomona.rankers.linear.fsm_rank import FSMRank, PenalizedHinge, dominance, minimize, signed, similarity
 from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
 from reference import pair_hinge as slow
 
@@ -22,7 +22,7 @@ def data():
 def problem_of(data, **lambdas):
     ones = np.ones(data.n_queries)
     own = dominance(data.X, data.y, data.query_ptr, ones)
-    return Problem(
+    return PenalizedHinge(
         SquaredPairHinge(data.y, data.query_ptr),
         data.X,
         similarity(data.X, data.query_ptr, ones),

@@ -64,7 +64,7 @@ class Trying(LinearRanker):
     """Tries the weights of each path, one after the other."""
 
     name: ClassVar[str] = "trying"
-    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "step_")
+    learnt_attributes: ClassVar[tuple[str, ...]] = ("step_",)
 
     measure: str = "ap"
     paths: tuple = ()

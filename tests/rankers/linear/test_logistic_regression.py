@@ -40,7 +40,7 @@ def test_derivatives_are_finite_differences(rows):
 
         def slope(flat, loss=loss, shape=point.shape):
             there = flat.reshape(shape)
-            return rows.slope(loss, rows.outputs(there), there).ravel()
+            return rows.gradient(loss, rows.outputs(there), there).ravel()
 
         np.testing.assert_allclose(slope(point.ravel()), approx_fprime(point.ravel(), value, 1e-6), atol=1e-5)
         hessian = rows.hessian(loss, rows.outputs(point))
@@ -92,11 +92,11 @@ def test_two_grades_rank_alike_whatever_the_kind(train):
 
 def test_scores_of_several_grades_are_expected_values(train):
     for kind in ("ordinal", "multinomial"):
-        for worth, highest in (("label", 4), ("gain", 15)):
-            scores = LogisticRegression(kind=kind, worth=worth).fit(train).predict(train)
+        for target, highest in (("label", 4), ("gain", 15)):
+            scores = LogisticRegression(kind=kind, target=target).fit(train).predict(train)
             assert 0 <= scores.min() < scores.max() <= highest
-            worths = train.y if worth == "label" else 2.0**train.y - 1
-            assert scores.mean() == pytest.approx(worths.mean(), rel=1e-6)  # as intercepts are not shrunk
+            values = train.y if target == "label" else 2.0**train.y - 1
+            assert scores.mean() == pytest.approx(values.mean(), rel=1e-6)  # as intercepts are not shrunk
 
 
 def test_coefficients_tell_how_the_score_grows(train):
@@ -132,7 +132,7 @@ def test_data_told_apart_without_error_give_finite_weights():
 
 def test_all_kinds_are_saved(train, tmp_path):
     for kind in KINDS:
-        fitted = LogisticRegression(kind=kind, worth="gain").fit(train)
+        fitted = LogisticRegression(kind=kind, target="gain").fit(train)
         fitted.save(tmp_path / "m")
         assert (load_model(tmp_path / "m").predict(train) == fitted.predict(train)).all()
 
@@ -148,7 +148,7 @@ def test_same_bits_for_any_number_of_threads():
 
 
 def test_refusals(train):
-    for wrong in ({"kind": "x"}, {"worth": "x"}):
+    for wrong in ({"kind": "x"}, {"target": "x"}):
         with pytest.raises(pm.PomonaError, match="unknown"):
             LogisticRegression(**wrong).fit(train)
     with pytest.raises(InputError, match="l2 must be at least 0"):

@@ -73,8 +73,8 @@ def test_a_tangent_touches_the_mean_of_the_worst(train):
 
 def test_sets_grow_until_no_own_ranking_is_missing(train):
     C = 3000.0
-    problem = PermuRank(tolerance=1e-5).make_problem(train, None)
-    sets, svm = problem._sets, problem._svm
+    svm = PermuRank(tolerance=1e-5, n_rounds=1).make_problem(train, None)
+    sets = svm._sets
     optima, sizes = [], [len(sets.query)]
     for _ in range(200):
         svm.solve(C)

@@ -169,7 +169,7 @@ def test_features_that_tell_nothing():
 
 
 def test_no_pair_is_refused():
-    with pytest.raises(InputError, match="no query has two documents of different label"):
+    with pytest.raises(InputError, match="no query that counts has two documents of different labels"):
         RankSVM().fit([[1.0], [2.0], [3.0]], [1, 1, 0], qid=[1, 1, 2])
 
 

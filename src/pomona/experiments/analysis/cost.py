@@ -2,52 +2,75 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import polars as pl
 
+from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.winning import pareto
 
+_FRONTS = {"on_train_front": "train_seconds", "on_score_front": "score_microseconds"}
 
-def cost_table(runs: pl.DataFrame) -> pl.DataFrame:
+
+class Costs(Analysis):
     """Means over the finished runs of a dataset and ranker; one that failed everywhere has its reason only.
 
     Seconds are of a training run, microseconds of scoring a document; memory is the largest peak.
     """
-    done = pl.col("state") == "done"
-    means = {
-        name: pl.col(name).filter(done).mean() for name in ("train_seconds", "model_bytes", "best_iteration")
+
+    name = "costs"
+    schema: ClassVar = {
+        **columns(pl.String, "dataset", "ranker"),
+        **columns(pl.Float64, "train_seconds", "score_microseconds"),
+        **columns(pl.Int64, "peak_memory", "model_bytes"),
+        "best_iteration": pl.Float64,
+        **columns(pl.Int64, "n_done", "n_failed"),
+        "reason": pl.String,
     }
-    seconds, documents = (pl.col(name).filter(done).sum() for name in ("score_seconds", "n_test_docs"))
-    return (
-        runs.filter(~pl.col("is_bound"))
-        .group_by("dataset", "ranker", maintain_order=True)
-        .agg(
-            means["train_seconds"],
-            pl.when(documents > 0).then(1e6 * seconds / documents).alias("score_microseconds"),
-            pl.col("peak_memory").filter(done).max(),
-            means["model_bytes"].round().cast(pl.Int64),
-            means["best_iteration"],
-            done.sum().cast(pl.Int64).alias("n_done"),
-            (pl.col("state") == "failed").sum().cast(pl.Int64).alias("n_failed"),
-            pl.col("reason").drop_nulls().first(),
+
+    @classmethod
+    def compute(cls, findings: Findings) -> pl.DataFrame:
+        done = pl.col("state") == "done"
+        means = (pl.col(name).filter(done).mean() for name in ("train_seconds", "best_iteration"))
+        seconds, documents = (pl.col(name).filter(done).sum() for name in ("score_seconds", "n_test_docs"))
+        return (
+            findings.results.runs.filter(~pl.col("is_bound"))
+            .group_by("dataset", "ranker", maintain_order=True)
+            .agg(
+                *means,
+                pl.when(documents > 0).then(1e6 * seconds / documents).alias("score_microseconds"),
+                pl.col("peak_memory").filter(done).max(),
+                pl.col("model_bytes").filter(done).mean().round(),
+                done.sum().alias("n_done"),
+                (pl.col("state") == "failed").sum().alias("n_failed"),
+                pl.col("reason").drop_nulls().first(),
+            )
+            .select(pl.col(name).cast(kind) for name, kind in cls.schema.items())
         )
-    )
 
 
-def front_table(table: pl.DataFrame, costs: pl.DataFrame, main: str) -> pl.DataFrame:
+class Fronts(Analysis):
     """The mean of the main measure beside the costs, and who is on the Pareto front of the two."""
-    joined = (
-        table.filter((pl.col("measure") == main) & ~pl.col("is_bound"))
-        .join(costs, on=["dataset", "ranker"], maintain_order="left")
-        .select("dataset", "ranker", "mean", "train_seconds", "score_microseconds")
-    )
-    frames = [
-        part.with_columns(
-            pl.Series(front, pareto(part["mean"], -part[cost].fill_null(float("nan"))), pl.Boolean)
-            for front, cost in (("on_train_front", "train_seconds"), ("on_score_front", "score_microseconds"))
+
+    name = "fronts"
+    schema: ClassVar = {
+        **columns(pl.String, "dataset", "ranker"),
+        **columns(pl.Float64, "mean", "train_seconds", "score_microseconds"),
+        **columns(pl.Boolean, *_FRONTS),
+    }
+
+    @classmethod
+    def compute(cls, findings: Findings) -> pl.DataFrame:
+        joined = (
+            findings.ranked.filter(measure=findings.main)
+            .join(findings.costs, on=["dataset", "ranker"], maintain_order="left")
+            .select("dataset", "ranker", "mean", "train_seconds", "score_microseconds")
         )
-        for part in joined.partition_by("dataset", maintain_order=True)
-    ]
-    empty = joined.clear().with_columns(
-        on_train_front=pl.lit(None, pl.Boolean), on_score_front=pl.lit(None, pl.Boolean)
-    )
-    return pl.concat([empty, *frames])
+        frames = [
+            part.with_columns(
+                pl.Series(front, pareto(part["mean"], -part[cost].fill_null(float("nan"))), pl.Boolean)
+                for front, cost in _FRONTS.items()
+            )
+            for part in joined.partition_by("dataset", maintain_order=True)
+        ]
+        return pl.concat([pl.DataFrame(schema=cls.schema), *frames])

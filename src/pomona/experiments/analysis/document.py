@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from pomona._types import Features, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
+from pomona.errors import InputError, PomonaError
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.findings import Analysis, Findings, columns
 
 if TYPE_CHECKING:
     from pomona.experiments.results import Results
@@ -27,16 +28,43 @@ N_FEATURES = 5
 """Features of a document that are shown."""
 
 
-def document_table(results: Results, data: Pooled, main: str) -> pl.DataFrame:
+class Documents(Analysis):
     """The documents of the queries with the largest spread between rankers by the main measure.
 
     Of long queries those are kept that a ranker, or the labels, put highest. Scores (`score:RANKER`) and
     ranks (`rank:RANKER`) are of a ranker's first seed; null where it has no finished run. `features` (JSON)
     are those in which a document differs most from the others of its query, in standard deviations.
     """
-    values = data.of_measure(main)[[data.rankers.index(ranker) for ranker in data.real]]
+
+    name = "documents"
+    schema: ClassVar = {
+        "dataset": pl.String,
+        "fold": pl.Int64,
+        **columns(pl.String, "qid", "doc"),
+        "label": pl.Float64,
+        "features": pl.String,
+    }
+
+    @classmethod
+    def compute(cls, findings: Findings) -> pl.DataFrame:
+        frames = []
+        for data in findings.pooled:
+            rows: list[dict[str, Any]] = []
+            try:
+                rows = _rows(findings, data)
+            except (PomonaError, OSError) as error:
+                findings.warnings.append(f"documents of {data.dataset} cannot be shown: {error}")
+            scores = {f"score:{ranker}": pl.Float64 for ranker in data.real}
+            ranks = {f"rank:{ranker}": pl.Int64 for ranker in data.real}
+            frames.append(pl.DataFrame(rows, schema={**cls.schema, **scores, **ranks}))
+        return pl.concat(frames, how="diagonal")
+
+
+def _rows(findings: Findings, data: Pooled) -> list[dict[str, Any]]:
+    """The documents of a dataset, those of the query with the largest spread first."""
+    values = data.of_measure(findings.main)[~data.is_bound]
     lowest, highest = (np.where(np.isnan(values), other, values) for other in (np.inf, -np.inf))
-    spread = highest.max(axis=0) - lowest.min(axis=0)
+    spread = highest.max(axis=0, initial=-np.inf) - lowest.min(axis=0, initial=np.inf)
     chosen = [q for q in np.argsort(-spread, kind="stable")[:N_QUERIES] if spread[q] > 0]
     by_fold: dict[int, list[tuple[int, str]]] = {}
     for place, q in enumerate(chosen):
@@ -44,26 +72,16 @@ def document_table(results: Results, data: Pooled, main: str) -> pl.DataFrame:
         by_fold.setdefault(fold, []).append((place, qid))
     rows: list[tuple[int, dict[str, Any]]] = []
     for fold, queries in by_fold.items():
-        test = results.test_data(data.dataset, fold)
-        scores = _scores(results, data, fold)
+        test = findings.results.test_data(data.dataset, fold)
+        scores = _scores(findings.results, data, fold)
         position = {str(qid): q for q, qid in enumerate(test.qids)}
         if not position.keys() >= {qid for _, qid in queries}:
             raise InputError(f"the test data of fold {fold} are not those that were judged")
         for place, qid in queries:
             head = {"dataset": data.dataset, "fold": fold, "qid": qid}
             rows += [(place, head | row) for row in _documents(test, position[qid], scores)]
-    rows.sort(key=lambda row: row[0])  # stable: the largest spread first
-    return pl.DataFrame([row for _, row in rows], schema=document_schema(data))
-
-
-def document_schema(data: Pooled) -> dict[str, Any]:
-    """The columns of a document table and their types."""
-    return {
-        **{"dataset": pl.String, "fold": pl.Int64, "qid": pl.String, "doc": pl.String, "label": pl.Float64},
-        **{f"score:{ranker}": pl.Float64 for ranker in data.real},
-        **{f"rank:{ranker}": pl.Int64 for ranker in data.real},
-        "features": pl.String,
-    }
+    rows.sort(key=lambda row: row[0])
+    return [row for _, row in rows]
 
 
 def _scores(results: Results, data: Pooled, fold: int) -> dict[str, Values]:
@@ -78,7 +96,7 @@ def _documents(test: Dataset, query: int, scores: dict[str, Values]) -> list[dic
     begin, end = int(test.query_ptr[query]), int(test.query_ptr[query + 1])
     labels = test.y[begin:end].astype(np.float64)
     ideal = _ranks(labels)
-    ranks = {ranker: _ranks(of_all[begin:end]) for ranker, of_all in scores.items()}
+    ranks = {ranker: _ranks(values[begin:end]) for ranker, values in scores.items()}
     highest = np.min([ideal, *ranks.values()], axis=0)
     kept = np.argsort(highest, kind="stable")[:N_DOCUMENTS]
     distance = _distances(test.X[begin:end].astype(np.float64))
@@ -86,7 +104,7 @@ def _documents(test: Dataset, query: int, scores: dict[str, Values]) -> list[dic
         {
             "doc": (test.doc_ids[begin + i] if test.doc_ids else "") or str(i + 1),
             "label": labels[i],
-            **{f"score:{ranker}": of_all[begin + i] for ranker, of_all in scores.items()},
+            **{f"score:{ranker}": values[begin + i] for ranker, values in scores.items()},
             **{f"rank:{ranker}": rank[i] for ranker, rank in ranks.items()},
             "features": _telling(test.X[begin + i], distance[i], test.feature_names),
         }

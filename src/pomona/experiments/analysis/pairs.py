@@ -1,115 +1,111 @@
-"""Every pair of rankers, tested on the queries that both were judged on.
+"""Every pair of rankers, tested on the queries that both were judged on; here a difference is *significant*.
 
-The pairs of one dataset and measure are a family: Holm's and Benjamini and Hochberg's corrections are over
-it. Against the baseline a ranker is marked by Yilmaz & Robertson's rule, with each of the three tests
-corrected (Holm) for the number of rankers that are compared with the baseline.
+The claim is about the mean, so Fisher's randomization test of the mean decides, corrected by Holm over all
+pairs of a dataset and measure: of all claims about such a family, any at all is false with probability α at
+most. We also ask that t, Wilcoxon and sign test reject at α (Yilmaz & Robertson 2009) and that the majority
+of the queries points where the mean does, which can only make claims fewer: a few large differences alone
+are not enough. Nothing else decides: marks, matrix, headline and tables all read `is_significant`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.corrections import benjamini_hochberg, holm
 from pomona.stats.paired import PairedTests, compare_pairs
 
-ABOVE, BELOW = "▲", "▼"
+
+class Pairs(Analysis):
+    """Rankers a and b: difference a − b, its tests, and whether it is significant.
+
+    low, high : a bootstrap interval of this one difference, which is not corrected.
+    effect : Cohen's d_z. wins, ties, losses : queries, of a.
+    holm_p, bh_p : randomization_p corrected over the pairs of the dataset and measure.
+    agree : t, Wilcoxon and sign test reject, uncorrected.
+    is_significant : `agree`, and holm_p is at most α.
+    detectable : the smallest difference that these queries would show with 80 % power.
+    """
+
+    name = "pairs"
+    schema: ClassVar = {
+        **columns(pl.String, "dataset", "measure", "a", "b"),
+        "n_queries": pl.Int64,
+        **columns(pl.Float64, "difference", "low", "high", "effect"),
+        **columns(pl.Float64, "t_p", "wilcoxon_p", "sign_p", "randomization_p", "holm_p", "bh_p"),
+        **columns(pl.Int64, "wins", "ties", "losses"),
+        **columns(pl.Boolean, "agree", "is_significant"),
+        "detectable": pl.Float64,
+    }
+
+    @classmethod
+    def compute(cls, findings: Findings) -> pl.DataFrame:
+        return cls.table(row for data in findings.pooled for row in _rows(data, findings))
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Rankers `a` and `b` on a dataset, by a measure."""
+def both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Every pair as it is seen from a, and then from b."""
+    swapped = {"a": "b", "b": "a", "wins": "losses", "losses": "wins"}
+    negated = {"difference": "difference", "effect": "effect", "low": "high", "high": "low"}
+    turned = pairs.with_columns(
+        **{name: pl.col(other) for name, other in swapped.items()},
+        **{name: -pl.col(other) for name, other in negated.items()},
+    )
+    return pl.concat([pairs, turned])
 
-    dataset: str
-    measure: str
-    a: str
-    b: str
-    tests: PairedTests
+
+def _rows(data: Pooled, findings: Findings) -> Iterator[dict[str, Any]]:
+    first, second = np.triu_indices(len(data.real), 1)
+    tested = _tests(data, findings)
+    for m, measure in enumerate(findings.measures):
+        family = [(pair, tested[m, pair]) for pair in range(len(first)) if (m, pair) in tested]
+        p = [tests.randomization_p for _, tests in family]
+        for (pair, tests), holm_p, bh_p in zip(family, holm(p), benjamini_hochberg(p), strict=True):
+            agree = tests.agree(findings.alpha)
+            yield {
+                "dataset": data.dataset,
+                "measure": measure,
+                "a": data.real[first[pair]],
+                "b": data.real[second[pair]],
+                **asdict(tests),
+                "holm_p": holm_p,
+                "bh_p": bh_p,
+                "agree": agree,
+                "is_significant": agree and bool(holm_p <= findings.alpha),
+            }
 
 
-def pairs_of(
-    data: Pooled, measures: Sequence[str], *, alpha: float, n_resamples: int, seed: int
-) -> list[Pair]:
-    """All pairs by all measures, in the order of measures, then rankers."""
+def _tests(data: Pooled, findings: Findings) -> dict[tuple[int, int], PairedTests]:
+    """The tests of (measure, pair), both as numbers; pairs with the same queries are tested together."""
     first, second = np.triu_indices(len(data.real), 1)
     # The smallest p of B resamples is 1 / (B + 1): Holm's correction of so many pairs must be able to reject.
-    n_resamples = max(n_resamples, math.ceil(2 * len(first) / alpha))
+    n_resamples = max(findings.n_resamples, math.ceil(2 * len(first) / findings.alpha))
     common = data.present[first] & data.present[second]
-    columns = np.array([data.measures.index(measure) for measure in measures])
-    found: dict[tuple[int, int], PairedTests] = {}
-    # Pairs with the same queries, usually all, are tested together.
+    measures = np.array([data.measures.index(measure) for measure in findings.measures])
+    tested: dict[tuple[int, int], PairedTests] = {}
     for queries in np.unique(common, axis=0):
-        chosen = np.flatnonzero((common == queries).all(axis=1))
         if not queries.any():
             continue
+        chosen = np.flatnonzero((common == queries).all(axis=1))
         used = np.unique([first[chosen], second[chosen]])
-        rows = data.values[np.ix_(used, np.flatnonzero(queries), columns)]  # (rankers, queries, measures)
+        rows = data.values[np.ix_(used, np.flatnonzero(queries), measures)]  # (rankers, queries, measures)
         rows = np.moveaxis(rows, 2, 0)
-        of_measure = len(used) * np.arange(len(columns))[:, None]
+        offsets = len(used) * np.arange(len(measures))[:, None]
         tests = compare_pairs(
             rows.reshape(-1, rows.shape[2]),
-            (of_measure + np.searchsorted(used, first[chosen])).ravel(),
-            (of_measure + np.searchsorted(used, second[chosen])).ravel(),
-            alpha=alpha,
+            (offsets + np.searchsorted(used, first[chosen])).ravel(),
+            (offsets + np.searchsorted(used, second[chosen])).ravel(),
+            alpha=findings.alpha,
             n_resamples=n_resamples,
-            seed=seed,
+            seed=findings.seed,
         )
-        places = [(m, int(pair)) for m in range(len(columns)) for pair in chosen]
-        found.update(zip(places, tests, strict=True))
-    return [
-        Pair(data.dataset, measures[m], data.real[first[pair]], data.real[second[pair]], tests)
-        for (m, pair), tests in sorted(found.items())
-    ]
-
-
-def _families(pairs: Iterable[Pair]) -> list[list[Pair]]:
-    families: dict[tuple[str, str], list[Pair]] = {}
-    for pair in pairs:
-        families.setdefault((pair.dataset, pair.measure), []).append(pair)
-    return list(families.values())
-
-
-_SCHEMA = {
-    **dict.fromkeys(("dataset", "measure", "a", "b"), pl.String),
-    "n_queries": pl.Int64,
-    **dict.fromkeys(("difference", "low", "high", "effect"), pl.Float64),
-    **dict.fromkeys(("t_p", "wilcoxon_p", "sign_p", "randomization_p", "holm_p", "bh_p"), pl.Float64),
-    **dict.fromkeys(("wins", "ties", "losses"), pl.Int64),
-    "agree": pl.Boolean,
-    "detectable": pl.Float64,
-}
-
-
-def pairs_table(pairs: Sequence[Pair], alpha: float) -> pl.DataFrame:
-    """One row a pair; `agree` is Yilmaz & Robertson's rule without correction."""
-    rows = []
-    for family in _families(pairs):
-        p = [pair.tests.randomization_p for pair in family]
-        for pair, holm_p, bh_p in zip(family, holm(p), benjamini_hochberg(p), strict=True):
-            who = {"dataset": pair.dataset, "measure": pair.measure, "a": pair.a, "b": pair.b}
-            corrected = {"holm_p": holm_p, "bh_p": bh_p, "agree": pair.tests.agree(alpha)}
-            rows.append({**who, **asdict(pair.tests), **corrected})
-    table = pl.DataFrame(rows, schema=_SCHEMA)
-    numbers = pl.col(pl.Float64)  # a single query, or the same difference everywhere, leaves some undefined
-    return table.with_columns(pl.when(numbers.is_finite()).then(numbers))
-
-
-def marks_of(pairs: Sequence[Pair], baseline: str, alpha: float) -> dict[tuple[str, str, str], str]:
-    """(dataset, measure, ranker) → ▲ significantly above the baseline, ▼ below; others are not there."""
-    marks = {}
-    for family in _families(pair for pair in pairs if baseline in (pair.a, pair.b)):
-        tests = [pair.tests for pair in family]
-        t_p = holm([test.t_p for test in tests])
-        wilcoxon_p = holm([test.wilcoxon_p for test in tests])
-        sign_p = holm([test.sign_p for test in tests])
-        for pair, t, w, s in zip(family, t_p, wilcoxon_p, sign_p, strict=True):
-            if replace(pair.tests, t_p=t, wilcoxon_p=w, sign_p=s).agree(alpha):
-                other, sign = (pair.a, 1) if pair.b == baseline else (pair.b, -1)
-                above = sign * pair.tests.difference > 0
-                marks[pair.dataset, pair.measure, other] = ABOVE if above else BELOW
-    return marks
+        keys = [(m, int(pair)) for m in range(len(measures)) for pair in chosen]
+        tested.update(zip(keys, tests, strict=True))
+    return tested

@@ -54,11 +54,18 @@ class Pooled:
         return np.asarray(np.isfinite(self.values).all(axis=2))
 
     @cached_property
+    def is_comparable(self) -> NDArray[np.bool_]:
+        """Judged on the same queries as the ranker with the most: only such means can be ranked."""
+        if self.is_bound.all():
+            return np.zeros(len(self.rankers), np.bool_)
+        counts = np.where(self.is_bound, -1, self.present.sum(axis=1))
+        return np.asarray((self.present == self.present[counts.argmax()]).all(axis=1))
+
+    @property
     def comparable(self) -> list[str]:
-        """Rankers judged on the same queries as the one with the most: only their means can be ranked."""
-        present = self.present[~self.is_bound]
-        most = present[present.sum(axis=1).argmax()] if len(present) else None
-        return [ranker for ranker, own in zip(self.real, present, strict=True) if (own == most).all()]
+        """The rankers, without the bounds, whose means can be ranked."""
+        chosen = self.is_comparable & ~self.is_bound
+        return [ranker for ranker, is_chosen in zip(self.rankers, chosen, strict=True) if is_chosen]
 
     def of_measure(self, measure: str) -> Values:
         """(rankers × queries) values of one measure."""
@@ -89,12 +96,12 @@ def _pooled(dataset: str, frame: pl.DataFrame, runs: pl.DataFrame, measures: lis
     values = np.full((len(known), len(queries), len(measures)), np.nan)
     trainings = {}
     for r, ranker in enumerate(known["ranker"]):
-        own = parts[ranker]
-        rows, place = own.select(measures).to_numpy(), own["place"].to_numpy()
+        part = parts[ranker]
+        rows, place = part.select(measures).to_numpy(), part["place"].to_numpy()
         starts = np.flatnonzero(np.diff(place, prepend=-1))
         n_seeds = np.diff(starts, append=len(place))
         values[r, place[starts]] = np.add.reduceat(rows, starts) / n_seeds[:, None]
-        trainings[ranker] = _by_fold(rows, own["fold"].to_numpy()[starts], n_seeds)
+        trainings[ranker] = _by_fold(rows, part["fold"].to_numpy()[starts], n_seeds)
     is_bound = known["is_bound"].to_numpy()
     return Pooled(dataset, known["ranker"].to_list(), is_bound, measures, queries, values, trainings)
 

@@ -2,101 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from pomona._types import Values
+from pomona.experiments.analysis.pairs import both_ways
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.measures.parse import measure as parse_measure
 from pomona.stats.bootstrap import Resampled
 from pomona.stats.norm import avg_norm
 
-_TABLE = {
-    **dict.fromkeys(("dataset", "ranker", "measure"), pl.String),
-    **dict.fromkeys(("mean", "low", "high"), pl.Float64),
-    "n_queries": pl.Int64,
-    "mark": pl.String,
-    "norm": pl.Float64,
-    "is_bound": pl.Boolean,
-}
-_CUTOFFS = {
-    **dict.fromkeys(("dataset", "ranker", "convention"), pl.String),
-    "k": pl.Int64,
-    "mean": pl.Float64,
-}
+ABOVE, BELOW = "▲", "▼"
 
 
-def quality_table(
-    datasets: Sequence[Pooled],
-    measures: Sequence[str],
-    marks: Mapping[tuple[str, str, str], str],
-    *,
-    alpha: float,
-    n_resamples: int,
-    seed: int,
-) -> pl.DataFrame:
-    """Means over queries with bootstrap intervals; AVG_Norm is over these measures, bounds included."""
-    rows: list[dict[str, Any]] = []
-    for data in datasets:
-        columns = np.array([data.measures.index(measure) for measure in measures])
-        means = np.nanmean(data.values[:, :, columns], axis=1)
-        ends = _intervals(data, columns, alpha, n_resamples, seed)
-        norms, n_queries = avg_norm(means), data.present.sum(axis=1)
-        rows += [
-            {
-                "dataset": data.dataset,
-                "ranker": ranker,
-                "measure": measure,
-                "mean": means[r, m],
-                "low": ends[0, r, m],
-                "high": ends[1, r, m],
-                "n_queries": n_queries[r],
-                "mark": marks.get((data.dataset, measure, ranker), ""),
-                "norm": norms[r],
-                "is_bound": data.is_bound[r],
-            }
-            for m, measure in enumerate(measures)
-            for r, ranker in enumerate(data.rankers)
-        ]
-    return pl.DataFrame(rows, schema=_TABLE).fill_nan(None)
+class Quality(Analysis):
+    """Means over queries with bootstrap intervals, of every ranker by every measure; bounds included.
+
+    `mark` is ▲ or ▼ where the ranker differs significantly from the baseline, by `is_significant` of their
+    pair. `is_comparable` are those judged on the same queries as the ranker with the most: only their means
+    can be ranked. `norm` is AVG_Norm over these measures.
+    """
+
+    name = "quality"
+    schema: ClassVar = {
+        **columns(pl.String, "dataset", "ranker", "measure"),
+        **columns(pl.Float64, "mean", "low", "high"),
+        "n_queries": pl.Int64,
+        "mark": pl.String,
+        "norm": pl.Float64,
+        **columns(pl.Boolean, "is_bound", "is_comparable"),
+    }
+
+    @classmethod
+    def compute(cls, findings: Findings) -> pl.DataFrame:
+        marks, rows = _marks(findings), []
+        for data in findings.pooled:
+            chosen = np.array([data.measures.index(measure) for measure in findings.measures])
+            means = np.nanmean(data.values[:, :, chosen], axis=1)
+            low, high = _intervals(data, chosen, findings)
+            norms, n_queries = avg_norm(means), data.present.sum(axis=1)
+            rows += [
+                {
+                    "dataset": data.dataset,
+                    "ranker": ranker,
+                    "measure": measure,
+                    "mean": means[r, m],
+                    "low": low[r, m],
+                    "high": high[r, m],
+                    "n_queries": n_queries[r],
+                    "mark": marks.get((data.dataset, measure, ranker), ""),
+                    "norm": norms[r],
+                    "is_bound": data.is_bound[r],
+                    "is_comparable": data.is_comparable[r],
+                }
+                for m, measure in enumerate(findings.measures)
+                for r, ranker in enumerate(data.rankers)
+            ]
+        return cls.table(rows)
 
 
-def _intervals(data: Pooled, columns: NDArray[np.int64], alpha: float, n_resamples: int, seed: int) -> Values:
-    """(2 × rankers × measures) ends of intervals; rankers with the same queries are resampled together."""
-    ends = np.full((2, len(data.rankers), len(columns)), np.nan)
+def _marks(findings: Findings) -> dict[tuple[str, str, str], str]:
+    """(dataset, measure, ranker) → the mark of those that differ significantly from the baseline."""
+    pairs = both_ways(findings.pairs).filter("is_significant", b=findings.baseline)
+    return {
+        (dataset, measure, ranker): ABOVE if difference > 0 else BELOW
+        for dataset, measure, ranker, difference in pairs.select(
+            "dataset", "measure", "a", "difference"
+        ).iter_rows()
+    }
+
+
+def _intervals(data: Pooled, measures: NDArray[np.int64], findings: Findings) -> Values:
+    """(2 × rankers × measures) ends of intervals."""
+    ends = np.full((2, len(data.rankers), len(measures)), np.nan)
     for queries in np.unique(data.present, axis=0):
         chosen = np.flatnonzero((data.present == queries).all(axis=1))
-        rows = np.moveaxis(data.values[np.ix_(chosen, np.flatnonzero(queries), columns)], 2, 1)
-        found = Resampled.of(rows.reshape(-1, rows.shape[2]), n_resamples, seed).intervals(1 - alpha)
-        ends[:, chosen] = np.reshape(found, (2, len(chosen), len(columns)))
+        rows = np.moveaxis(data.values[np.ix_(chosen, np.flatnonzero(queries), measures)], 2, 1)
+        resampled = Resampled.of(rows.reshape(-1, rows.shape[2]), findings.n_resamples, findings.seed)
+        intervals = resampled.intervals(1 - findings.alpha)
+        ends[:, chosen] = np.reshape(intervals, (2, len(chosen), len(measures)))
     return ends
 
 
-def cutoff_table(datasets: Sequence[Pooled], conventions: Sequence[str]) -> pl.DataFrame:
+class Cutoffs(Analysis):
     """Mean NDCG@1 … @10 of every ranker under each convention."""
-    rows = [
-        (data.dataset, ranker, convention, k, data.mean(ranker, name))
-        for data in datasets
-        for convention in conventions
-        for ranker in data.real
-        for k in range(1, 11)
-        if (name := str(parse_measure(f"ndcg@{k}", convention))) in data.measures
-    ]
-    return pl.DataFrame(rows, schema=_CUTOFFS, orient="row")
 
+    name = "cutoffs"
+    schema: ClassVar = {
+        **columns(pl.String, "dataset", "ranker", "convention"),
+        "k": pl.Int64,
+        "mean": pl.Float64,
+    }
 
-def query_table(datasets: Sequence[Pooled], main: str) -> pl.DataFrame:
-    """The main measure of every query, a column for each ranker; null where it was not judged."""
-    frames = [
-        data.queries.select(pl.lit(data.dataset).alias("dataset"), "fold", "qid").with_columns(
-            pl.Series(ranker, row)
-            for ranker, row in zip(data.rankers, data.of_measure(main), strict=True)
-            if ranker in data.real
+    @classmethod
+    def compute(cls, findings: Findings) -> pl.DataFrame:
+        return cls.table(
+            (data.dataset, ranker, convention, k, data.mean(ranker, name))
+            for data in findings.pooled
+            for convention in findings.results.spec.conventions
+            for ranker in data.real
+            for k in range(1, 11)
+            if (name := str(parse_measure(f"ndcg@{k}", convention))) in data.measures
         )
-        for data in datasets
-    ]
-    return pl.concat(frames, how="diagonal").fill_nan(None)
+
+
+class Queries(Analysis):
+    """The main measure of every query, a column for each ranker; null where it was not judged."""
+
+    name = "queries"
+    schema: ClassVar = {"dataset": pl.String, "fold": pl.Int64, "qid": pl.String}
+
+    @classmethod
+    def compute(cls, findings: Findings) -> pl.DataFrame:
+        frames = [
+            data.queries.select(pl.lit(data.dataset).alias("dataset"), "fold", "qid").with_columns(
+                pl.Series(ranker, row)
+                for ranker, row in zip(data.rankers, data.of_measure(findings.main), strict=True)
+                if ranker in data.real
+            )
+            for data in findings.pooled
+        ]
+        return pl.concat(frames, how="diagonal").fill_nan(None)

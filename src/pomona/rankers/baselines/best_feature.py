@@ -9,8 +9,7 @@ tied documents and undefined values are judged: `feature_values`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,6 @@ from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.feature_values import as_scores, feature_values, lowest
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class BestFeature(Ranker):
     """Best single feature: ranks by the one feature, rising or falling, that does best alone.
 
@@ -35,11 +33,11 @@ class BestFeature(Ranker):
     The feature is chosen on the training queries alone: a validation set goes unused.
     """
 
-    name: ClassVar[str] = "bestfeature"
-    aliases: ClassVar[tuple[str, ...]] = ("best_feature", "best-feature", "bestsinglefeature")
-    family: ClassVar[str] = "baseline"
-    paper: ClassVar[str] = "Busa-Fekete, Szarvas, Éltető & Kégl, ECAI workshop 2012"
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("feature_", "direction_", "lowest_", "feature_values_")
+    name = "bestfeature"
+    aliases = ("best_feature", "best-feature", "bestsinglefeature")
+    family = "baseline"
+    paper = "Busa-Fekete, Szarvas, Éltető & Kégl, ECAI workshop 2012"
+    learnt_attributes = ("feature_", "direction_", "lowest_", "feature_values_")
 
     measure: str | Measure = "ndcg@10"
     allow_reversed: bool = True

@@ -5,8 +5,7 @@ A bound and no method: it reads the labels of the very documents it scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class IdealRanker(Ranker):
     """Ideal ranking: documents by falling label, an upper bound.
 
@@ -26,11 +24,11 @@ class IdealRanker(Ranker):
     measure : what `score` reports.
     """
 
-    name: ClassVar[str] = "ideal"
-    aliases: ClassVar[tuple[str, ...]] = ("best_ranker",)
-    family: ClassVar[str] = "baseline"
-    paper: ClassVar[str] = "no method: the upper bound of a comparison"
-    is_bound: ClassVar[bool] = True
+    name = "ideal"
+    aliases = ("best_ranker",)
+    family = "baseline"
+    paper = "no method: the upper bound of a comparison"
+    is_bound = True
 
     measure: str | Measure = "ndcg@10"
 

@@ -11,8 +11,6 @@ order, which in published collections often follows the labels, decide.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +24,6 @@ from pomona.rankers.base import Ranker
 Hashes = NDArray[np.uint64]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RandomRanker(Ranker):
     """Random order: scores that know nothing, the same for the same document.
 
@@ -36,10 +33,10 @@ class RandomRanker(Ranker):
     seed : another seed, another order.
     """
 
-    name: ClassVar[str] = "random"
-    aliases: ClassVar[tuple[str, ...]] = ("random_ranker", "random-ranker")
-    family: ClassVar[str] = "baseline"
-    paper: ClassVar[str] = "no method: the floor of a comparison"
+    name = "random"
+    aliases = ("random_ranker", "random-ranker")
+    family = "baseline"
+    paper = "no method: the floor of a comparison"
 
     measure: str | Measure = "ndcg@10"
     seed: int = 0

@@ -33,17 +33,13 @@ nothing: to be judged by them, rather train towards `ndcg@10` or AP.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import (
     best_and_worst,
     judged_rankings,
@@ -58,7 +54,6 @@ _LEAST_ERROR = 1e-12
 _ROUNDING = 1e-9
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class AdaRank(LinearRanker):
     """AdaRank: single features, boosted on the queries that the ranking so far serves badly.
 
@@ -74,11 +69,11 @@ class AdaRank(LinearRanker):
     verbose : show a progress bar.
     """
 
-    name: ClassVar[str] = "adarank"
-    aliases: ClassVar[tuple[str, ...]] = ("ada_rank", "ada-rank")
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Xu & Li, SIGIR 2007"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "adarank"
+    aliases = ("ada_rank", "ada-rank")
+    family = "list-wise"
+    paper = "Xu & Li, SIGIR 2007"
+    search_space = {
         "n_rounds": (10, 500, "log int"),
         "allow_reversed": [True, False],
         "rising": [True, False],

@@ -25,20 +25,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
-from pomona._types import Codes, Features, Scores, Values
+from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
+from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
-from pomona.rankers.base import Ranker, SearchRange, query_weights
+from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.boosting.stumps.stump_sum import StumpSum
 from pomona.rankers.evaluator import RankingEvaluator
+from pomona.rankers.linear.sums.label_sums import grades
 
 _CHANCE = 1e-12
 """An |r| that rounding alone may leave."""
@@ -79,11 +79,11 @@ def _pair_sums(first, last, scores, grade, query_ptr, weight, log_scale, out_pot
         # From sums over each label to the logarithms of the sums over all lower, and all higher, labels.
         sum_below, sum_above = -np.inf, -np.inf
         for g in range(n_grades):
-            own = np.log(worse[g]) + highest[g]
-            worse[g], sum_below = sum_below, _log_add(sum_below, own)
+            grade_sum = np.log(worse[g]) + highest[g]
+            worse[g], sum_below = sum_below, _log_add(sum_below, grade_sum)
         for g in range(n_grades - 1, -1, -1):
-            own = np.log(better[g]) - lowest[g]
-            better[g], sum_above = sum_above, _log_add(sum_above, own)
+            grade_sum = np.log(better[g]) - lowest[g]
+            better[g], sum_above = sum_above, _log_add(sum_above, grade_sum)
         for i in range(begin, end):
             as_better = weight[q] * np.exp(worse[grade[i]] - scores[i] - log_scale)
             as_worse = weight[q] * np.exp(better[grade[i]] + scores[i] - log_scale)
@@ -100,10 +100,10 @@ def _best_stumps(first, last, codes, n_values, potential, out_r, out_code, out_u
     undefined ones do.
     """
     for f in range(first, last):
-        own, undefined = codes[f], n_values[f]
+        undefined = n_values[f]
         sums = np.zeros(undefined + 1)
         for i in range(potential.size):
-            sums[own[i]] += potential[i]
+            sums[codes[f, i]] += potential[i]
         out_r[f], out_code[f], out_undefined[f] = 0.0, 0, False
         passed = 0.0
         for code in range(undefined - 1, 0, -1):
@@ -116,7 +116,6 @@ def _best_stumps(first, last, codes, n_values, potential, out_r, out_code, out_u
             out_r[f], out_code[f], out_undefined[f] = -sums[undefined], 0, False
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RankBoost(Ranker):
     """RankBoost: thresholded features, boosted on pairs.
 
@@ -136,11 +135,11 @@ class RankBoost(Ranker):
     evals_ : after each round the `loss`, 1 before the first, and as for every ranker.
     """
 
-    name: ClassVar[str] = "rankboost"
-    aliases: ClassVar[tuple[str, ...]] = ("rank_boost", "rank-boost")
-    family: ClassVar[str] = "pair-wise"
-    paper: ClassVar[str] = "Freund, Iyer, Schapire & Singer, JMLR 2003"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "rankboost"
+    aliases = ("rank_boost", "rank-boost")
+    family = "pair-wise"
+    paper = "Freund, Iyer, Schapire & Singer, JMLR 2003"
+    search_space = {
         "n_rounds": (30, 1000, "log int"),
         "balance_queries": [False, True],
     }
@@ -177,10 +176,8 @@ class RankBoost(Ranker):
                 now = {"loss": pairs.loss}
                 if valid is not None and held_out is not None:
                     held_out += StumpSum.of([stump], train.feature_names).score(valid.X)
-                    now["train"], now["valid"] = (
-                        evaluators[0].mean(pairs.scores),
-                        evaluators[1].mean(held_out),
-                    )
+                    now["train"] = evaluators[0].mean(pairs.scores)
+                    now["valid"] = evaluators[1].mean(held_out)
                 log.record(**now)
                 if log.should_stop:
                     break
@@ -213,15 +210,12 @@ class _Pairs:
     """
 
     def __init__(self, train: Dataset, weights: Values | None, balance_queries: bool) -> None:
-        self._grade = _grades(train)
-        n_pairs = _pairs_of_queries(train, self._grade)
+        grade, n_pairs = grades(train.y, train.query_ptr)
+        self._grade = grade - 1
         self._weight = query_weights(weights, train)
         self._weight = np.where(n_pairs > 0, self._weight, 0.0)
         if not self._weight.any():
-            raise InputError(
-                "there is nothing to learn: no query (of a weight above 0) has two documents of different "
-                "labels"
-            )
+            raise NothingToLearnError("no query that counts has two documents of different labels")
         self.least_error = 0.5 / float(n_pairs[self._weight > 0].sum())
         if balance_queries:
             self._weight /= np.maximum(n_pairs, 1.0)
@@ -283,25 +277,3 @@ class _CodedFeatures:
 
     def threshold(self, feature: int, code: int) -> float:
         return float(self._values[feature][code - 1]) if code else -np.inf
-
-
-def _grades(data: Dataset) -> Codes:
-    """Each document's label as its place among the distinct labels of its query."""
-    lengths = np.diff(data.query_ptr)
-    order = np.lexsort((data.y, np.repeat(np.arange(len(lengths)), lengths)))
-    rises = np.concatenate(([0], data.y[order][1:] != data.y[order][:-1])).astype(np.int32)
-    rises[data.query_ptr[:-1]] = 0
-    steps = np.cumsum(rises, dtype=np.int32)
-    grades = np.empty(data.n_docs, np.int32)
-    grades[order] = steps - np.repeat(steps[data.query_ptr[:-1]], lengths)
-    return grades
-
-
-def _pairs_of_queries(data: Dataset, grades: Codes) -> Values:
-    """How many pairs of different labels each query has."""
-    lengths = np.diff(data.query_ptr)
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    n_grades = int(grades.max(initial=0)) + 1
-    alike = np.unique(query * n_grades + grades, return_counts=True)
-    same = np.bincount(alike[0] // n_grades, alike[1].astype(np.float64) ** 2, len(lengths))
-    return (lengths.astype(np.float64) ** 2 - same) / 2.0

@@ -15,8 +15,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +27,14 @@ from pomona.data.dataset import Dataset
 from pomona.data.normalize import QueryMinMaxScaler, QueryRankScaler, QueryStandardScaler
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure
-from pomona.rankers.base import Ranker, SearchRange, restored
+from pomona.rankers.base import Ranker, restored
 from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.model_file import with_prefix
 
 _SCALERS = {"standard": QueryStandardScaler, "minmax": QueryMinMaxScaler, "rank": QueryRankScaler}
 Members = list[tuple[str, Ranker]]
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LinearCombination(Ranker):
     """Linear combination of rankers, weighed on held-out queries.
 
@@ -55,12 +54,12 @@ class LinearCombination(Ranker):
     weights_ : the weight of each.
     """
 
-    name: ClassVar[str] = "linearcombination"
-    aliases: ClassVar[tuple[str, ...]] = ("linear_combination", "linear-combination", "combination")
-    family: ClassVar[str] = "ensemble"
-    paper: ClassVar[str] = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("weights_",)
-    search_space: ClassVar[Mapping[str, SearchRange]] = {"normalize": list(_SCALERS)}
+    name = "linearcombination"
+    aliases = ("linear_combination", "linear-combination", "combination")
+    family = "ensemble"
+    paper = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
+    learnt_attributes = ("weights_",)
+    search_space = {"normalize": list(_SCALERS)}
 
     rankers: str | Sequence[tuple[str, Ranker]] = "linearregression,bestfeature"
     weights: str | Sequence[float] = "linearregression"
@@ -176,12 +175,12 @@ class LinearCombination(Ranker):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters; `deep`, also the rankers by name and theirs as `name__parameter`."""
-        found: dict[str, Any] = super().get_params(deep=False)
+        parameters: dict[str, Any] = super().get_params(deep=False)
         if deep and not isinstance(self.rankers, str):
             for name, ranker in self.rankers:
-                found[name] = ranker
-                found |= {f"{name}__{key}": value for key, value in ranker.get_params().items()}
-        return found
+                parameters[name] = ranker
+                parameters |= {f"{name}__{key}": value for key, value in ranker.get_params().items()}
+        return parameters
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, replace rankers by name, set their parameters as `name__parameter`."""
@@ -214,12 +213,10 @@ class LinearCombination(Ranker):
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
-        self.models_ = []
-        for k, member in enumerate(facts["members"]):
-            own = {
-                key.removeprefix(f"{k}."): array for key, array in arrays.items() if key.startswith(f"{k}.")
-            }
-            self.models_.append((member["name"], restored(member["ranker"], member, own)))
+        self.models_ = [
+            (member["name"], restored(member["ranker"], member, with_prefix(arrays, f"{k}.")))
+            for k, member in enumerate(facts["members"])
+        ]
         if not self.rankers:
             self.rankers = [(name, ranker if self.prefit else clone(ranker)) for name, ranker in self.models_]
         if self.weights_.shape != (len(self.models_),):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.model_file import with_prefix
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
@@ -33,7 +33,6 @@ GROWTHS: dict[str, type[LeafwiseGrower] | type[ObliviousGrower]] = {
 }
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ForestRanker(Ranker):
     """A ranker that boosts trees.
 
@@ -75,7 +74,7 @@ class ForestRanker(Ranker):
     seed: int = 0
     verbose: bool = False
 
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    search_space = {
         "learning_rate": (0.02, 0.3, "log"),
         "n_leaves": (7, 127, "log int"),
         "min_docs": (5, 200, "log int"),
@@ -200,10 +199,6 @@ class ForestRanker(Ranker):
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
         self.models_ = [
-            Forest.of_arrays(_with_prefix(arrays, f"{k}."), self.n_features_in_, float(base))
+            Forest.of_arrays(with_prefix(arrays, f"{k}."), self.n_features_in_, float(base))
             for k, base in enumerate(facts["bases"])
         ]
-
-
-def _with_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -12,9 +12,6 @@ random order, so that label-sorted files leak nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
@@ -24,7 +21,6 @@ from pomona.rankers.forests.forest_ranker import ForestRanker
 from pomona.rankers.truncation import deepened
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LambdaMART(ForestRanker):
     """LambdaMART: boosted trees towards any measure, under any tool's rules.
 
@@ -39,9 +35,9 @@ class LambdaMART(ForestRanker):
     The others are those of every `ForestRanker`.
     """
 
-    name: ClassVar[str] = "lambdamart"
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Wu, Burges, Svore & Gao, Information Retrieval 2010"
+    name = "lambdamart"
+    family = "list-wise"
+    paper = "Wu, Burges, Svore & Gao, Information Retrieval 2010"
 
     sigma: float = 1.0
     truncation: int | None = 30

@@ -7,9 +7,6 @@ suffer well) and in growing the leaf with the largest gain, not the largest devi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
@@ -17,7 +14,6 @@ from pomona.objectives.regression import RegressionObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class MART(ForestRanker):
     """MART: boosted regression trees on the labels.
 
@@ -28,9 +24,9 @@ class MART(ForestRanker):
     The others are those of every `ForestRanker`.
     """
 
-    name: ClassVar[str] = "mart"
-    family: ClassVar[str] = "point-wise"
-    paper: ClassVar[str] = "Friedman, Annals of Statistics 2001"
+    name = "mart"
+    family = "point-wise"
+    paper = "Friedman, Annals of Statistics 2001"
 
     target: str = "label"
 

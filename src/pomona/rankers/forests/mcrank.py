@@ -1,4 +1,4 @@
-"""McRank (Li, Burges & Wu 2007): labels as classes, ranked by the worth a document is expected to have.
+"""McRank (Li, Burges & Wu 2007): labels as classes, ranked by their expected value.
 
 Boosted trees estimate the probability of each label; the score is Σ_k P(label = k) · T(k), T the label itself
 (any increasing T does; the paper found k as good as 2^k − 1). `multinomial` boosts one forest for each label,
@@ -6,9 +6,6 @@ Boosted trees estimate the probability of each label; the score is Σ_k P(label 
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -24,33 +21,32 @@ from pomona.rankers.forests.forest_ranker import ForestRanker
 _EXPECTED = {"multinomial": multinomial.expected_value, "ordinal": ordinal.expected_value}
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class McRank(ForestRanker):
-    """McRank: boosted classification of labels, ranked by expected worth.
+    """McRank: boosted classification of labels, ranked by the expected label.
 
     Parameters
     ----------
     kind : `ordinal` or `multinomial`.
-    worth : what a label is worth in the score: the `label` itself, or its `gain` 2^label − 1.
+    target : what is expected of a document, and so its score: the `label` itself, or its `gain` 2^label − 1.
 
     The others are those of every `ForestRanker`; `n_trees` counts rounds, of a tree for each class.
     """
 
-    name: ClassVar[str] = "mcrank"
-    family: ClassVar[str] = "point-wise"
-    paper: ClassVar[str] = "Li, Burges & Wu, NIPS 2007"
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("levels_",)
+    name = "mcrank"
+    family = "point-wise"
+    paper = "Li, Burges & Wu, NIPS 2007"
+    learnt_attributes = ("levels_",)
 
     kind: str = "ordinal"
-    worth: str = "label"
+    target: str = "label"
 
     def make_objective(
         self, train: Dataset, weights: Values | None
     ) -> MultinomialObjective | OrdinalObjective:
         if self.kind not in _EXPECTED:
             raise UnknownNameError("kind", self.kind, _EXPECTED)
-        if self.worth not in ("label", "gain"):
-            raise UnknownNameError("worth", self.worth, ("label", "gain"))
+        if self.target not in ("label", "gain"):
+            raise UnknownNameError("target", self.target, ("label", "gain"))
         return (OrdinalObjective if self.kind == "ordinal" else MultinomialObjective)(
             train.y, weights=weights
         )
@@ -67,5 +63,5 @@ class McRank(ForestRanker):
         self._boost(train, valid, objective, self._config())
 
     def combine_outputs(self, outputs: Values) -> Scores:
-        worth = self.levels_ if self.worth == "label" else gains_of(self.levels_, "exp2")
-        return _EXPECTED[self.kind](outputs, worth)
+        values = self.levels_ if self.target == "label" else gains_of(self.levels_, "exp2")
+        return _EXPECTED[self.kind](outputs, values)

@@ -10,9 +10,7 @@ the histograms of a whole tree skip the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +23,7 @@ from pomona.measures.judge import evaluate
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.forests.forest_ranker import ForestRanker
 from pomona.rankers.forests.training.boosting import forest_of, leaves_in
@@ -33,7 +31,6 @@ from pomona.trees.forest import Forest
 from pomona.trees.grower import GrownTree
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RandomForest(ForestRanker):
     """Random forest: trees on bags of queries, averaged.
 
@@ -46,13 +43,13 @@ class RandomForest(ForestRanker):
     The others are those of every `ForestRanker`; nothing is stopped early, and all bags are kept.
     """
 
-    name: ClassVar[str] = "randomforest"
-    aliases: ClassVar[tuple[str, ...]] = ("random_forest", "random-forest", "rf")
-    family: ClassVar[str] = "point-wise"
-    paper: ClassVar[str] = "Breiman, Machine Learning 2001"
+    name = "randomforest"
+    aliases = ("random_forest", "random-forest", "rf")
+    family = "point-wise"
+    paper = "Breiman, Machine Learning 2001"
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("oob_score_",)
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    learnt_attributes = ("oob_score_",)
+    search_space = {
         "n_leaves": (15, 511, "log int"),
         "min_docs": (1, 50, "log int"),
         "feature_fraction": (0.1, 0.7, "linear"),
@@ -127,10 +124,8 @@ class _Curves:
     """The measure on training and validation queries of the bags so far: of the sums of their scores."""
 
     def __init__(self, train: Dataset, valid: Dataset, measure: Measure) -> None:
-        self._valid, self._evaluators = (
-            valid,
-            (RankingEvaluator(train, measure), RankingEvaluator(valid, measure)),
-        )
+        self._valid = valid
+        self._evaluators = RankingEvaluator(train, measure), RankingEvaluator(valid, measure)
         self._train_sums, self._valid_sums = np.zeros(train.n_docs), np.zeros(valid.n_docs)
 
     def after(self, scores: Scores, bag: Sequence[tuple[GrownTree, Values]]) -> dict[str, float]:

@@ -11,9 +11,7 @@ query's mean, so that what a query has in common is learnt apart from what tells
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,11 +19,9 @@ from pomona._types import Labels, Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.base import SearchRange
 from pomona.rankers.forests.forest_ranker import ForestRanker
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RCRank(ForestRanker):
     """RC-Rank (reconstructed): boosted oblivious regression trees.
 
@@ -36,12 +32,12 @@ class RCRank(ForestRanker):
     The others are those of every `ForestRanker`.
     """
 
-    name: ClassVar[str] = "rcrank"
-    aliases: ClassVar[tuple[str, ...]] = ("rc-rank", "rc_rank")
-    family: ClassVar[str] = "point-wise"
-    paper: ClassVar[str] = "Modrý, thesis 2014 (reconstructed)"
+    name = "rcrank"
+    aliases = ("rc-rank", "rc_rank")
+    family = "point-wise"
+    paper = "Modrý, thesis 2014 (reconstructed)"
 
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    search_space = {
         "learning_rate": (0.02, 0.3, "log"),
         "max_depth": (3, 8, "int"),
         "l2": (0.1, 30.0, "log"),

@@ -20,9 +20,7 @@ never falls within a restart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,7 +28,7 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import best_and_worst, judged_rankings, queries_that_count
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.line_search import LineSearch, line_search, shuffled, weight_at
@@ -40,7 +38,6 @@ _GAIN = 1e-10
 """A move must gain more than what rounding makes of equal sums."""
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class CoordinateAscent(LinearRanker):
     """Coordinate Ascent: the measure itself, maximized one weight at a time.
 
@@ -54,11 +51,11 @@ class CoordinateAscent(LinearRanker):
     verbose : show a progress bar.
     """
 
-    name: ClassVar[str] = "coordinateascent"
-    aliases: ClassVar[tuple[str, ...]] = ("coordinate_ascent", "coordinate-ascent", "ca")
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Metzler & Croft, Information Retrieval 2007"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {"n_restarts": (1, 20, "log int")}
+    name = "coordinateascent"
+    aliases = ("coordinate_ascent", "coordinate-ascent", "ca")
+    family = "list-wise"
+    paper = "Metzler & Croft, Information Retrieval 2007"
+    search_space = {"n_restarts": (1, 20, "log int")}
 
     n_restarts: int = 5
     max_iterations: int = 25

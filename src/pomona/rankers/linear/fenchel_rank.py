@@ -23,9 +23,8 @@ Pairs are never formed: O(n log n) a query. A pair of any query counts alike, as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ from pomona._jit import kernel
 from pomona._types import Features, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
@@ -74,10 +73,10 @@ def _descend(curvature, gradient, weights, radius, tolerance, steps):
         if worst < 2 * n:
             down = 1.0 if worst < n else -1.0
         a, b = best % n, worst % n
-        bend = up * up * curvature[a, a] + down * down * curvature[b, b] - 2.0 * up * down * curvature[a, b]
+        second = up * up * curvature[a, a] + down * down * curvature[b, b] - 2.0 * up * down * curvature[a, b]
         step = share[worst]
-        if radius * bend * step > highest - lowest:
-            step = (highest - lowest) / (radius * bend)
+        if radius * second * step > highest - lowest:
+            step = (highest - lowest) / (radius * second)
         share[best] += step
         share[worst] = 0.0 if step == share[worst] else share[worst] - step
         for j in range(n):
@@ -107,8 +106,8 @@ def descend(
     """The weights of least loss in the ball, from weights inside it, up to a duality gap of `tolerance`."""
     coef, scores = start, weighted_sums(X, start)
     for iteration in range(max_iterations + 1):
-        loss, push = hinge.gradient(scores)
-        gradient = feature_sums(X, push)
+        loss, by_score = hinge.gradient(scores)
+        gradient = feature_sums(X, by_score)
         gap = float(radius * np.abs(gradient).max() + coef @ gradient)
         if gap <= tolerance or iteration == max_iterations:
             break
@@ -127,7 +126,6 @@ def descend(
     return Optimum(coef, loss, gap, iteration)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class FenchelRank(LinearRanker):
     """FenchelRank: a sparse line by pairs, few features with a bound on the sum of their weights.
 
@@ -143,13 +141,13 @@ class FenchelRank(LinearRanker):
     how near the optimum is; an iteration of `evals_` is a bound that was tried.
     """
 
-    name: ClassVar[str] = "fenchelrank"
-    aliases: ClassVar[tuple[str, ...]] = ("fenchel_rank", "fenchel-rank")
-    family: ClassVar[str] = "pair-wise"
-    paper: ClassVar[str] = "Lai, Pan, Liu, Lin & Wu, IEEE Transactions on Computers 2013"
+    name = "fenchelrank"
+    aliases = ("fenchel_rank", "fenchel-rank")
+    family = "pair-wise"
+    paper = "Lai, Pan, Liu, Lin & Wu, IEEE Transactions on Computers 2013"
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "l1_", "gap_")
-    search_space: ClassVar[Mapping[str, SearchRange]] = {"l1": (2.0**-5, 2.0**10, "log")}
+    learnt_attributes = ("l1_", "gap_")
+    search_space = {"l1": (2.0**-5, 2.0**10, "log")}
 
     l1: float | None = None
     tolerance: float = 1e-4
@@ -165,16 +163,10 @@ class FenchelRank(LinearRanker):
         radii = (self.l1,) if self.l1 is not None else (4.0,) if valid is None else RADII
         log, judge = self.start_training(len(radii), unit="radius"), self.curve_judge(valid, train)
         coef = np.zeros(train.n_features)
+        rules: Any = {"tolerance": self.tolerance, "max_iterations": self.max_iterations}
         with log.watch():
             for radius in radii:
-                optimum = descend(
-                    hinge,
-                    train.X,
-                    coef,
-                    radius,
-                    tolerance=self.tolerance,
-                    max_iterations=self.max_iterations,
-                )
+                optimum = descend(hinge, train.X, coef, radius, **rules)
                 coef = optimum.coef
                 self.keep_if_best(log, coef, judge(coef), l1=radius, gap=optimum.gap)
                 if np.abs(coef).sum() < radius * (1 - 1e-9):

@@ -24,9 +24,7 @@ Pairs are never formed: O(n log n) a query, and for s also O(n log n) a query an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,7 +32,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError, UnknownNameError
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import judged_rankings, with_fair_ties
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import (
@@ -105,7 +103,7 @@ def similarity(X: Features, query_ptr: Offsets, weights: Values) -> Values:
 
 
 @dataclass(frozen=True)
-class Problem:
+class PenalizedHinge:
     """What is minimized over v = (v⁺, v⁻) ≥ 0."""
 
     hinge: SquaredPairHinge
@@ -121,9 +119,9 @@ class Problem:
 
     def gradient(self, v: Values) -> tuple[float, Values]:
         """The objective and its gradient."""
-        value, push = self.hinge.gradient(self._scores(v))
+        value, by_score = self.hinge.gradient(self._scores(v))
         penalty, slope = self._penalty(v)
-        pull = feature_sums(self.X, push)
+        pull = feature_sums(self.X, by_score)
         return value + penalty, slope + np.concatenate((pull, -pull))
 
     def _scores(self, v: Values) -> Values:
@@ -143,7 +141,7 @@ def signed(v: Values) -> Values:
     return weights
 
 
-def minimize(problem: Problem, start: Values, tolerance: float, max_iterations: int) -> Values:
+def minimize(problem: PenalizedHinge, start: Values, tolerance: float, max_iterations: int) -> Values:
     """Nesterov's accelerated projected gradient; the step size is found by halving."""
     now, before, momentum, bound = start, start, 1.0, 1.0
     reached = problem.value(start)
@@ -167,7 +165,6 @@ def minimize(problem: Problem, start: Values, tolerance: float, max_iterations: 
     return now
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class FSMRank(LinearRanker):
     """FSMRank (reconstructed): selects important features that differ while it learns from pairs.
 
@@ -186,13 +183,13 @@ class FSMRank(LinearRanker):
     those used; an iteration of `evals_` is a value of lambda1, which falls.
     """
 
-    name: ClassVar[str] = "fsmrank"
-    aliases: ClassVar[tuple[str, ...]] = ("fsm_rank", "fsm-rank")
-    family: ClassVar[str] = "pair-wise"
-    paper: ClassVar[str] = "Lai, Pan, Tang & Yu, IEEE TNNLS 2013 (reconstructed)"
+    name = "fsmrank"
+    aliases = ("fsm_rank", "fsm-rank")
+    family = "pair-wise"
+    paper = "Lai, Pan, Tang & Yu, IEEE TNNLS 2013 (reconstructed)"
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "lambda1_", "lambda2_")
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    learnt_attributes = ("lambda1_", "lambda2_")
+    search_space = {
         "lambda1": (1e-3, 10.0, "log"),
         "lambda2": (1e-3, 10.0, "log"),
     }
@@ -210,7 +207,7 @@ class FSMRank(LinearRanker):
         hinge = SquaredPairHinge(train.y, train.query_ptr, by_query)
         used = varying_features(train.X, train.query_ptr, by_query)
         part = train.replace(X=np.ascontiguousarray(train.X[:, used]))
-        problem = Problem(
+        problem = PenalizedHinge(
             hinge,
             part.X,
             similarity(part.X, part.query_ptr, by_query),
@@ -246,14 +243,16 @@ class FSMRank(LinearRanker):
     def _importance(self, data: Dataset, by_query: Values) -> Values:
         """Of the features, then of their negatives."""
         if self.importance == "dominance":
-            own = dominance(data.X, data.y, data.query_ptr, by_query)
+            importances = dominance(data.X, data.y, data.query_ptr, by_query)
         elif self.importance == "measure":
-            own = np.array([self._worth(data, j, by_query) for j in range(data.n_features)])
+            importances = np.array(
+                [self._gain_over_negative(data, j, by_query) for j in range(data.n_features)]
+            )
         else:
             raise UnknownNameError("importance", self.importance, ("dominance", "measure"))
-        return np.concatenate((own, -own))
+        return np.concatenate((importances, -importances))
 
-    def _worth(self, data: Dataset, feature: int, by_query: Values) -> float:
+    def _gain_over_negative(self, data: Dataset, feature: int, by_query: Values) -> float:
         """What ranking by the feature has over ranking by its negative; ties count as their mean."""
         values = data.X[:, feature].astype(np.float64)
         up, down = judged_rankings(data, np.stack((values, -values)), with_fair_ties(self.parsed_measure))

@@ -24,17 +24,13 @@ One list after the other, so this runs in one thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Codes, Offsets, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.automaton import choose, penalize, random_number, relative_gains, reward
 from pomona.rankers.linear.sums.feature_sums import varying_features
@@ -84,7 +80,6 @@ def _make_lists(queries, best, gain, query_ptr, rate, penalty, weight, seed, pro
     return mean
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LARF(LinearRanker):
     """LARF (reconstructed): a learning automaton finds the share of each feature in the ranking.
 
@@ -102,13 +97,11 @@ class LARF(LinearRanker):
     `measure` and `normalize` are those of every `LinearRanker`.
     """
 
-    name: ClassVar[str] = "larf"
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = (
-        "Akbari Torkestani, Journal of Intelligent Information Systems 2012 (reconstructed)"
-    )
+    name = "larf"
+    family = "list-wise"
+    paper = "Akbari Torkestani, Journal of Intelligent Information Systems 2012 (reconstructed)"
 
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    search_space = {
         "learning_rate": (0.001, 0.1, "log"),
         "penalty": (0.0001, 0.01, "log"),
     }
@@ -140,21 +133,11 @@ class LARF(LinearRanker):
         share, coef = probability.copy(), np.zeros(train.n_features)
         self.coef_ = coef.copy()
         log, judge = self.start_training(self.n_epochs, unit="epoch"), self.curve_judge(valid, train)
+        lists = best_documents, gain, read_only(train.query_ptr), self.learning_rate, self.penalty
         with log.watch():
             for _ in range(self.n_epochs if n_sources else 0):
-                epochs.append(
-                    _make_lists(
-                        random.permutation(teaching),
-                        best_documents,
-                        gain,
-                        read_only(train.query_ptr),
-                        self.learning_rate,
-                        self.penalty,
-                        weight,
-                        random.integers(0, 2**64, dtype=np.uint64),
-                        probability,
-                    )
-                )
+                order, seed = random.permutation(teaching), random.integers(0, 2**64, dtype=np.uint64)
+                epochs.append(_make_lists(order, *lists, weight, seed, probability))
                 before, share = share, np.mean(epochs[len(epochs) // 2 :], axis=0)
                 coef[used] = share[: len(used)] - share[len(used) :]
                 self.keep_if_best(log, coef, judge(coef))

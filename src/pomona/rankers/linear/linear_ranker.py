@@ -12,7 +12,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +28,6 @@ from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.training_log import TrainingLog
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LinearRanker(Ranker):
     """A ranker whose score is a weighted sum of features.
 

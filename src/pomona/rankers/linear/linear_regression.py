@@ -15,23 +15,17 @@ feature with the intercept as its weight; here it has its own.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import gains_of
-from pomona.rankers.base import SearchRange
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.gram import combined, gram, weighted_means, whitening
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LinearRegression(LinearRanker):
     """Linear regression: least squares on labels or gains.
 
@@ -43,11 +37,11 @@ class LinearRegression(LinearRanker):
     The others are those of every `LinearRanker`. Nothing is selected, so a validation set goes unused.
     """
 
-    name: ClassVar[str] = "linearregression"
-    aliases: ClassVar[tuple[str, ...]] = ("linear_regression", "linear-regression", "linear", "ridge")
-    family: ClassVar[str] = "point-wise"
-    paper: ClassVar[str] = "Cossock & Zhang, IEEE Trans. Information Theory 2008 (gains)"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "linearregression"
+    aliases = ("linear_regression", "linear-regression", "linear", "ridge")
+    family = "point-wise"
+    paper = "Cossock & Zhang, IEEE Trans. Information Theory 2008 (gains)"
+    search_space = {
         "target": ["label", "gain"],
         "l2": (1e-4, 1e4, "log"),
     }

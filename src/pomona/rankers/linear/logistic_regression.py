@@ -4,7 +4,7 @@
     ordinal      such a model of label > k for every grade k but the highest
     multinomial  −Σ_i c_i log p_{i, y_i} + λ/2 Σ_k ‖w_k‖²,  p the softmax of w_k·x + b_k
 
-A binary model ranks by w·x; the others by the worth a document is expected to have, Σ_k P(label = k) T(k), as
+A binary model ranks by w·x; the others by the expected value Σ_k P(label = k) T(k), as
 McRank does, T the label or its gain. Features are standardized in each query by default: what tells queries
 apart, rather than the documents of one, would only mislead (as in `linear_regression.py`). Sums are over
 documents, so large queries count more, unless `equal_queries`. Intercepts are not shrunk.
@@ -19,7 +19,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,6 @@ from pomona.measures.conventions import gains_of
 from pomona.objectives import multinomial, ordinal
 from pomona.objectives.base import classes_of
 from pomona.objectives.multinomial import class_probabilities
-from pomona.rankers.base import SearchRange
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.gram import combined, gram, weighted_means, whitening
@@ -42,7 +41,6 @@ _MOST_GRADES = 100
 _MOST_HALVINGS = 40
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(LinearRanker):
     """Logistic regression: of relevant or not, of every step between grades, or of every grade.
 
@@ -50,7 +48,8 @@ class LogisticRegression(LinearRanker):
     ----------
     kind : `ordinal`, `multinomial` or `binary`.
     threshold : a label above it is relevant (only for `binary`).
-    worth : what a label is worth in the score: the `label`, or its `gain` 2^label − 1 (not for `binary`).
+    target : what is expected of a document, and so its score: the `label`, or its `gain` 2^label − 1 (not
+        for `binary`).
     l2 : λ, shrinks the weights; without it, data that can be told apart without error have no finite ones.
     equal_queries : let every query count alike, rather than every document.
     max_iterations : the most steps of Newton's method.
@@ -64,17 +63,12 @@ class LogisticRegression(LinearRanker):
     coef_ : of several models, how the score grows with each feature where all their outputs are 0.
     """
 
-    name: ClassVar[str] = "logisticregression"
-    aliases: ClassVar[tuple[str, ...]] = ("logistic_regression", "logistic-regression", "logistic")
-    family: ClassVar[str] = "point-wise"
-    paper: ClassVar[str] = "Cox, J. Royal Statistical Society B 1958"
-    learnt_attributes: ClassVar[tuple[str, ...]] = (
-        *LinearRanker.learnt_attributes,
-        "output_coef_",
-        "output_intercept_",
-        "levels_",
-    )
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "logisticregression"
+    aliases = ("logistic_regression", "logistic-regression", "logistic")
+    family = "point-wise"
+    paper = "Cox, J. Royal Statistical Society B 1958"
+    learnt_attributes = ("output_coef_", "output_intercept_", "levels_")
+    search_space = {
         "kind": list(KINDS),
         "l2": (1e-3, 1e3, "log"),
         "equal_queries": [False, True],
@@ -83,7 +77,7 @@ class LogisticRegression(LinearRanker):
     normalize: str | None = "standard"
     kind: str = "ordinal"
     threshold: float = 0.0
-    worth: str = "label"
+    target: str = "label"
     l2: float = 1.0
     equal_queries: bool = False
     max_iterations: int = 100
@@ -92,8 +86,8 @@ class LogisticRegression(LinearRanker):
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.kind not in KINDS:
             raise UnknownNameError("kind", self.kind, KINDS)
-        if self.worth not in ("label", "gain"):
-            raise UnknownNameError("worth", self.worth, ("label", "gain"))
+        if self.target not in ("label", "gain"):
+            raise UnknownNameError("target", self.target, ("label", "gain"))
         if not self.l2 >= 0:
             raise InputError(f"l2 must be at least 0, found {self.l2!r}")
         weights = np.ones(train.n_docs) if weights is None else weights
@@ -120,8 +114,8 @@ class LogisticRegression(LinearRanker):
     def _step(self, rows: _Rows, is_above: NDArray[np.bool_], threshold: float) -> tuple[Values, Values]:
         """The model of whether a label is above a threshold."""
         if is_above.all() or not is_above.any():
-            found = "all labels are" if is_above.any() else "no label is"
-            raise InputError(f"{found} above the threshold {threshold:g}: choose another")
+            which = "all labels are" if is_above.any() else "no label is"
+            raise InputError(f"{which} above the threshold {threshold:g}: choose another")
         share = (rows.weights * is_above).sum()
         return self._minimize(rows, _Logistic(is_above, rows.weights), logit([share]))
 
@@ -132,7 +126,7 @@ class LogisticRegression(LinearRanker):
         outputs = rows.outputs(point)
         value = loss.value(outputs) + rows.penalty(point)
         for _ in range(self.max_iterations):
-            slope = rows.slope(loss, outputs, point)
+            slope = rows.gradient(loss, outputs, point)
             basis = whitening(rows.hessian(loss, outputs))
             step = combined(basis.T, combined(basis, slope.ravel())).reshape(point.shape)
             if 0.5 * (slope * step).sum() <= self.tolerance:
@@ -152,16 +146,16 @@ class LogisticRegression(LinearRanker):
         return rows.unpacked(point)
 
     @property
-    def _worths(self) -> Values:
-        return self.levels_ if self.worth == "label" else gains_of(self.levels_, "exp2")
+    def _targets(self) -> Values:
+        return self.levels_ if self.target == "label" else gains_of(self.levels_, "exp2")
 
     def _slopes(self) -> Values:
         """How the score changes with each output, where all are 0."""
         if self.kind == "binary":
             return np.ones(1)
         if self.kind == "ordinal":
-            return np.diff(self._worths) / 4.0
-        return np.asarray((self._worths - self._worths.mean()) / len(self._worths))
+            return np.diff(self._targets) / 4.0
+        return np.asarray((self._targets - self._targets.mean()) / len(self._targets))
 
     def predict_rows(self, X: Features) -> Scores:
         if self.kind == "binary":
@@ -169,8 +163,8 @@ class LogisticRegression(LinearRanker):
         pairs = zip(self.output_coef_, self.output_intercept_, strict=True)
         outputs = np.stack([weighted_sums(X, coef) + intercept for coef, intercept in pairs])
         if self.kind == "ordinal":
-            return ordinal.expected_value(-outputs, self._worths)  # which wants P(label ≤ k)
-        return multinomial.expected_value(outputs, self._worths)
+            return ordinal.expected_value(-outputs, self._targets)  # which wants P(label ≤ k)
+        return multinomial.expected_value(outputs, self._targets)
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
@@ -184,10 +178,10 @@ class _Loss(Protocol):
     def value(self, outputs: Values) -> float:
         """The loss."""
 
-    def slope(self, outputs: Values) -> Values:
+    def gradient(self, outputs: Values) -> Values:
         """The first derivatives, (n_outputs, n_docs)."""
 
-    def bend(self, outputs: Values, k: int, m: int) -> Values:
+    def hessian(self, outputs: Values, k: int, m: int) -> Values:
         """The second derivatives by outputs k and m, (n_docs,)."""
 
 
@@ -201,10 +195,10 @@ class _Logistic:
     def value(self, outputs: Values) -> float:
         return float((self.weights * (np.logaddexp(0.0, outputs) - self.is_above * outputs)).sum())
 
-    def slope(self, outputs: Values) -> Values:
+    def gradient(self, outputs: Values) -> Values:
         return np.asarray(self.weights * (expit(outputs) - self.is_above))
 
-    def bend(self, outputs: Values, k: int, m: int) -> Values:
+    def hessian(self, outputs: Values, k: int, m: int) -> Values:
         return np.asarray(self.weights * (expit(outputs[0]) * expit(-outputs[0])))
 
 
@@ -216,15 +210,15 @@ class _Softmax:
     weights: Values
 
     def value(self, outputs: Values) -> float:
-        own = outputs[self.codes, np.arange(len(self.codes))]
-        return float((self.weights * (logsumexp(outputs, axis=0) - own)).sum())
+        label_outputs = outputs[self.codes, np.arange(len(self.codes))]
+        return float((self.weights * (logsumexp(outputs, axis=0) - label_outputs)).sum())
 
-    def slope(self, outputs: Values) -> Values:
+    def gradient(self, outputs: Values) -> Values:
         slope = class_probabilities(outputs)
         slope[self.codes, np.arange(len(self.codes))] -= 1.0
         return self.weights * slope
 
-    def bend(self, outputs: Values, k: int, m: int) -> Values:
+    def hessian(self, outputs: Values, k: int, m: int) -> Values:
         p = class_probabilities(outputs)
         return np.asarray(self.weights * p[k] * ((k == m) - p[m]))
 
@@ -258,10 +252,10 @@ class _Rows:
     def penalty(self, point: Values) -> float:
         return 0.5 * self.l2 * float((point[:, 1:] ** 2).sum())
 
-    def slope(self, loss: _Loss, outputs: Values, point: Values) -> Values:
+    def gradient(self, loss: _Loss, outputs: Values, point: Values) -> Values:
         slope = self.l2 * point
         slope[:, 0] = 0.0
-        for k, by_output in enumerate(loss.slope(outputs)):
+        for k, by_output in enumerate(loss.gradient(outputs)):
             slope[k, 0] += by_output.sum()
             slope[k, 1:] += feature_sums(self.X, by_output, self.center)
         return slope
@@ -272,11 +266,11 @@ class _Rows:
         whole = np.empty((n_outputs, size, n_outputs, size))
         for k in range(n_outputs):
             for m in range(k + 1):
-                bend = loss.bend(outputs, k, m)
+                hessian = loss.hessian(outputs, k, m)
                 block = whole[k, :, m]
-                block[0, 0] = bend.sum()
-                block[0, 1:] = block[1:, 0] = feature_sums(self.X, bend, self.center)
-                block[1:, 1:] = gram(self.X, bend, self.center)
+                block[0, 0] = hessian.sum()
+                block[0, 1:] = block[1:, 0] = feature_sums(self.X, hessian, self.center)
+                block[1:, 1:] = gram(self.X, hessian, self.center)
                 whole[m, :, k] = block
             whole[k, range(1, size), k, range(1, size)] += self.l2
         return whole.reshape(n_outputs * size, n_outputs * size)

@@ -22,17 +22,13 @@ Queries are independent, each with its own random stream: any number of threads 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.automaton import choose, random_number, relative_gains, reward
 from pomona.rankers.linear.solvers.least_squares import least_squares
@@ -49,8 +45,8 @@ def _learn_queries(first, last, gain, query_ptr, seeds, n_shown, rate, n_rounds,
         begin, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
         probability = out[begin : begin + n]
         probability[:] = 1.0 / n
-        own = gain[begin : begin + n]
-        if own.max() <= 0.0:
+        gains = gain[begin : begin + n]
+        if gains.max() <= 0.0:
             continue
         size = min(n_shown, n)
         shown, available = np.empty(size, np.int64), np.ones(n, np.bool_)
@@ -61,12 +57,12 @@ def _learn_queries(first, last, gain, query_ptr, seeds, n_shown, rate, n_rounds,
                 i = choose(probability, available, random_number(seeds[q], k * size + slot))
                 available[i] = False
                 shown[slot] = i
-                feedback += own[i] / size
+                feedback += gains[i] / size
             available[:] = True
             satisfied = k == 0 or feedback >= earlier / k
             earlier += feedback
             for slot in range(size):
-                if satisfied and own[shown[slot]] > 0.0:
+                if satisfied and gains[shown[slot]] > 0.0:
                     reward(probability, available, shown[slot], rate)
                 available[shown[slot]] = False
             available[:] = True
@@ -74,7 +70,6 @@ def _learn_queries(first, last, gain, query_ptr, seeds, n_shown, rate, n_rounds,
                 break
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LRUF(LinearRanker):
     """LRUF (reconstructed): a line through what a learning automaton finds for each query.
 
@@ -94,12 +89,12 @@ class LRUF(LinearRanker):
     that was tried.
     """
 
-    name: ClassVar[str] = "lruf"
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Akbari Torkestani, Decision Support Systems 2012 (reconstructed)"
+    name = "lruf"
+    family = "list-wise"
+    paper = "Akbari Torkestani, Decision Support Systems 2012 (reconstructed)"
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "l2_")
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    learnt_attributes = ("l2_",)
+    search_space = {
         "learning_rate": (0.01, 0.2, "log"),
         "n_shown": (3, 30, "log int"),
     }
@@ -125,19 +120,9 @@ class LRUF(LinearRanker):
         gain, counted = relative_gains(train.y, train.query_ptr, by_query)
         seeds = np.random.default_rng(self.seed).integers(0, 2**64, train.n_queries, np.uint64)
         self.probability_ = np.empty(train.n_docs)
-        over_chunks(
-            _learn_queries,
-            train.n_queries,
-            gain,
-            read_only(train.query_ptr),
-            seeds,
-            self.n_shown,
-            self.learning_rate,
-            self.n_rounds,
-            self.certainty,
-            self.probability_,
-            smallest=4,
-        )
+        lists = gain, read_only(train.query_ptr), seeds
+        rules = self.n_shown, self.learning_rate, self.n_rounds, self.certainty
+        over_chunks(_learn_queries, train.n_queries, *lists, *rules, self.probability_, smallest=4)
         evidence = np.log(np.maximum(self.probability_, LEAST_PROBABILITY))
         penalties = (self.l2,) if self.l2 is not None else (0.01,) if valid is None else PENALTIES
         log, judge = self.start_training(len(penalties), unit="penalty"), self.curve_judge(valid, train)

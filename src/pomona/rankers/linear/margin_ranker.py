@@ -11,7 +11,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -46,7 +45,6 @@ class Problem(Protocol):
         """Minimize for this C."""
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class MarginRanker(LinearRanker):
     """A linear ranker that minimizes ½‖w‖² + C · loss(w).
 
@@ -64,7 +62,7 @@ class MarginRanker(LinearRanker):
     converged_ : whether its solution is within the tolerance.
     """
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "C_", "converged_")
+    learnt_attributes: ClassVar[tuple[str, ...]] = ("C_", "converged_")
 
     C: float | str = "validate"
     max_iterations: int = 1000

@@ -27,19 +27,18 @@ ranking in each set. Sets and planes are kept from one C to the next.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Offsets, Scores, Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError
+from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
@@ -107,9 +106,7 @@ class WorkingSets:
             self._add(np.flatnonzero(lost > 0), slopes, lost)
         self._weights[np.setdiff1d(np.arange(data.n_queries), self.query)] = 0.0
         if not self._weights.any():
-            raise InputError(
-                f"there is nothing to learn: by {measure} no ranking is worse than the order of the labels"
-            )
+            raise NothingToLearnError(f"by {measure} no ranking is worse than the order of the labels")
         self._weights /= self._weights.sum()
 
     def tangent(self, w: Values) -> tuple[Values, float]:
@@ -159,33 +156,22 @@ class WorkingSets:
         self.offsets = np.concatenate((self.offsets, offsets[queries]))[order]
 
 
-class _Rounds:
+class _GrowingSets(CuttingPlanes):
     """The SVM over the sets, solved again as they grow."""
 
-    def __init__(self, sets: WorkingSets, svm: CuttingPlanes, n_rounds: int, tolerance: float) -> None:
-        self._sets, self._svm, self._n_rounds, self._tolerance = sets, svm, n_rounds, tolerance
-        self.typical_c = svm.typical_c
+    def __init__(self, sets: WorkingSets, n_rounds: int, n_features: int, **rules: Any) -> None:
+        super().__init__(sets.tangent, n_features, **rules)
+        self._sets, self._n_rounds = sets, n_rounds
 
     def solve(self, C: float) -> None:
         """Solve and grow until the model's own rankings are all in the sets, or as good as."""
-        self._svm.solve(C)
+        super().solve(C)
         for _ in range(self._n_rounds - 1):
             if not self.converged or not self._sets.take_in(self.coef, self._tolerance):
                 return
-            self._svm.solve(C)
-
-    @property
-    def coef(self) -> Values:
-        """The weights of the last solution."""
-        return self._svm.coef
-
-    @property
-    def converged(self) -> bool:
-        """Whether that is one."""
-        return self._svm.converged
+            super().solve(C)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class PermuRank(MarginRanker):
     """PermuRank (reconstructed): a structural SVM towards any measure, on the model's own rankings.
 
@@ -201,29 +187,23 @@ class PermuRank(MarginRanker):
     seed : of those, and of the order of equal scores.
     """
 
-    name: ClassVar[str] = "permurank"
-    aliases: ClassVar[tuple[str, ...]] = ("perm_rank", "permu_rank")
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Xu, Liu, Lu, Li & Ma, SIGIR 2008 (reconstructed)"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {"C": (1.0, 1e6, "log")}
+    name = "permurank"
+    aliases = ("perm_rank", "permu_rank")
+    family = "list-wise"
+    paper = "Xu, Liu, Lu, Li & Ma, SIGIR 2008 (reconstructed)"
+    search_space = {"C": (1.0, 1e6, "log")}
 
     max_iterations: int = 2000
     n_rounds: int = 50
     n_random: int = 3
     seed: int = 0
 
-    def make_problem(self, train: Dataset, weights: Values | None) -> _Rounds:
+    def make_problem(self, train: Dataset, weights: Values | None) -> CuttingPlanes:
         for name, least in (("n_rounds", 1), ("n_random", 0)):
             if not getattr(self, name) >= least:
                 raise InputError(f"{name} must be at least {least}, found {getattr(self, name)!r}")
         sets = WorkingSets(
             train, self.parsed_measure, n_random=self.n_random, seed=self.seed, weights=weights
         )
-        svm = CuttingPlanes(
-            sets.tangent,
-            train.n_features,
-            typical_c=1000.0,
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
-        )
-        return _Rounds(sets, svm, self.n_rounds, self.tolerance)
+        rules = {"tolerance": self.tolerance, "max_iterations": self.max_iterations}
+        return _GrowingSets(sets, self.n_rounds, train.n_features, typical_c=1000.0, **rules)

@@ -17,10 +17,6 @@ Documents are ranked by w·x, not by the few predicted ranks. What we do differe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,7 +25,6 @@ from pomona._types import Features, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.objectives.base import classes_of
-from pomona.rankers.base import SearchRange
 from pomona.rankers.linear.linear_ranker import LinearRanker
 
 _MOST_GRADES = 100
@@ -64,7 +59,6 @@ def _pass_over(order, X, ranks, rate, step, coef, thresholds, late_coef, late_th
     return step
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class PRank(LinearRanker):
     """PRank: an online perceptron with a threshold between neighbouring grades.
 
@@ -83,12 +77,12 @@ class PRank(LinearRanker):
     thresholds_ : one between each two neighbouring labels of the training data, `levels_`.
     """
 
-    name: ClassVar[str] = "prank"
-    aliases: ClassVar[tuple[str, ...]] = ("pranking",)
-    family: ClassVar[str] = "point-wise"
-    paper: ClassVar[str] = "Crammer & Singer, NIPS 2001"
-    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "thresholds_", "levels_")
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "prank"
+    aliases = ("pranking",)
+    family = "point-wise"
+    paper = "Crammer & Singer, NIPS 2001"
+    learnt_attributes = ("thresholds_", "levels_")
+    search_space = {
         "radius": (0.05, 1.0, "log"),
         "normalize": ["minmax", "standard", "rank"],
     }

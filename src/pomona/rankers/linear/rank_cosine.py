@@ -16,18 +16,16 @@ does not change when a constant is added to all scores. Queries whose g is 0 say
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError, NothingToLearnError, UnknownNameError
 from pomona.measures.conventions import gains_of
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 
 _MOST_HALVINGS = 20
@@ -88,14 +86,14 @@ def _loss_after(step, weights, gg, gH, HH, gh, hh, Hh):
 def _find_steps(first, last, before, weights, gg, gH, HH, gh, hh, Hh, out_step, out_loss):
     """Of each feature, the step along it and the loss after; gh, hh, Hh (n_features, n_queries)."""
     for j in range(first, last):
-        slope, bend, H_total, h_total = 0.0, 0.0, 0.0, 0.0
+        slope, curvature, H_total, h_total = 0.0, 0.0, 0.0, 0.0
         for q in range(gg.size):
             H_total += weights[q] * HH[q]
             h_total += weights[q] * hh[j, q]
             if HH[q] > 0.0:
                 weight = weights[q] / (np.sqrt(gg[q] * HH[q]) * HH[q])
                 slope += weight * (gh[j, q] * HH[q] - gH[q] * Hh[j, q])
-                bend += weight * (gH[q] * hh[j, q] - gh[j, q] * Hh[j, q])
+                curvature += weight * (gH[q] * hh[j, q] - gh[j, q] * Hh[j, q])
         out_step[j], out_loss[j] = 0.0, before
         if h_total == 0.0:
             continue
@@ -107,8 +105,8 @@ def _find_steps(first, last, before, weights, gg, gH, HH, gh, hh, Hh, out_step, 
         else:
             longest = np.sqrt(H_total / h_total)
         step = longest if slope > 0.0 else -longest
-        if abs(slope) < bend * longest:
-            step = slope / bend
+        if abs(slope) < curvature * longest:
+            step = slope / curvature
         for _ in range(_MOST_HALVINGS):
             loss = _loss_after(step, weights, gg, gH, HH, gh[j], hh[j], Hh[j])
             if loss < before:
@@ -117,7 +115,6 @@ def _find_steps(first, last, before, weights, gg, gH, HH, gh, hh, Hh, out_step, 
             step *= 0.5
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RankCosine(LinearRanker):
     """RankCosine: features added one at a time so that scores point where the labels point.
 
@@ -136,11 +133,11 @@ class RankCosine(LinearRanker):
     evals_ : after each round the mean `loss` over queries, which only falls, and as for every ranker.
     """
 
-    name: ClassVar[str] = "rankcosine"
-    aliases: ClassVar[tuple[str, ...]] = ("rank_cosine", "rank-cosine")
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Qin et al., Information Processing & Management 2008"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "rankcosine"
+    aliases = ("rank_cosine", "rank-cosine")
+    family = "list-wise"
+    paper = "Qin et al., Information Processing & Management 2008"
+    search_space = {
         "n_rounds": (20, 500, "log int"),
         "target": ["label", "gain"],
     }
@@ -183,7 +180,7 @@ class RankCosine(LinearRanker):
         useful = (lists.gg > 0) & (by_query > 0)
         if not useful.any():
             kind = "of different labels" if self.center else f"with a {self.target} other than 0"
-            raise InputError(f"there is nothing to learn: no query has documents {kind}")
+            raise NothingToLearnError(f"no query has documents {kind}")
         if useful.all():
             return lists
         rows = np.repeat(useful, np.diff(train.query_ptr))
@@ -207,16 +204,8 @@ class _Lists:
         target = _centered(target, data) if center else target
         squares = np.empty((data.n_queries, data.n_features))
         over_chunks(_squares, data.n_queries, read_only(data.X), read_only(data.query_ptr), center, squares)
-        gh = _by_feature(data, target, center)
-        return cls(
-            data,
-            target,
-            weights / weights.sum(),
-            center,
-            _by_query(data, target * target),
-            gh,
-            squares.T.copy(),
-        )
+        gg, gh = _by_query(data, target * target), _by_feature(data, target, center)
+        return cls(data, target, weights / weights.sum(), center, gg, gh, squares.T.copy())
 
     def steps(self, scores: Values, before: float) -> tuple[Values, Values]:
         """Along each feature, the step and the loss after it; `before` is the loss now."""
@@ -244,13 +233,6 @@ def _centered(values: Values, data: Dataset) -> Values:
 def _by_feature(data: Dataset, values: Values, center: bool) -> Values:
     """(n_features, n_queries) products of one value a document with each feature."""
     out = np.empty((data.n_queries, data.n_features))
-    over_chunks(
-        _products,
-        data.n_queries,
-        read_only(data.X),
-        read_only(data.query_ptr),
-        read_only(values),
-        center,
-        out,
-    )
+    lists = read_only(data.X), read_only(data.query_ptr), read_only(values)
+    over_chunks(_products, data.n_queries, *lists, center, out)
     return np.ascontiguousarray(out.T)

@@ -21,21 +21,18 @@ the sum over pairs, as in LIBLINEAR; the grid that is searched is laid out by th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 from scipy.optimize import minimize
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.errors import NothingToLearnError
+from pomona.rankers.base import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
-from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
+from pomona.rankers.linear.sums.label_sums import grades
+from pomona.rankers.linear.sums.pair_hinge import sum_above, sum_below
 from pomona.rankers.linear.sums.ranking import Ranking
 
 
@@ -46,40 +43,18 @@ def _sum_partners(first, last, scores, rows, grades, query_ptr, values, above, b
     scores, values (n_docs,) · rows (n_docs,) by descending score in each query · grades (n_docs,) from 1 in
     each query · above, below, total (n_docs,) are written to.
     """
-    longest = 0
     for q in range(first, last):
-        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
-    z, g, terms = np.empty(longest), np.empty(longest, np.int32), np.ones((longest, 2))
-    all_sums, found = np.empty((longest + 1, 2)), np.empty(2)
-    for q in range(first, last):
-        begin, n, top = query_ptr[q], query_ptr[q + 1] - query_ptr[q], 1
-        ranked = rows[begin : begin + n]
-        for at in range(n):
-            i = ranked[at]
-            z[at], terms[at, 1], g[at] = scores[i], values[i], grades[i]
-            top = max(top, g[at])
-        tree = all_sums[: top + 1]
-        # From the highest score down, documents that are less than 1 below enter ...
-        tree[:] = 0.0
-        entering = 0
-        for at in range(n):
-            while entering < n and z[at] - z[entering] < 1.0:
-                insert_terms(tree, g[entering], terms[entering])
-                entering += 1
-            i = ranked[at]
-            sum_terms(tree, g[at] - 1, found)
-            below[i], total[i] = found
-        # ... and from the lowest up, those that are less than 1 above, the highest grade counted as 1.
-        tree[:] = 0.0
-        entering = n - 1
-        for at in range(n - 1, -1, -1):
-            while entering >= 0 and z[entering] - z[at] < 1.0:
-                insert_terms(tree, top + 1 - g[entering], terms[entering])
-                entering -= 1
-            i = ranked[at]
-            sum_terms(tree, top - g[at], found)
-            above[i] = found[0]
-            total[i] += found[1]
+        ranked = rows[query_ptr[q] : query_ptr[q + 1]]
+        s, y = scores[ranked], grades[ranked]
+        terms, sums = np.ones((ranked.size, 2)), np.empty((ranked.size, 2))
+        terms[:, 1] = values[ranked]
+        sum_below(s, y, terms, sums)
+        for at in range(ranked.size):
+            below[ranked[at]], total[ranked[at]] = sums[at]
+        sum_above(s, y, terms, sums)
+        for at in range(ranked.size):
+            above[ranked[at]] = sums[at, 0]
+            total[ranked[at]] += sums[at, 1]
 
 
 class PairLoss:
@@ -119,21 +94,10 @@ class PairLoss:
     def _partners(self, values: Values) -> tuple[Values, Values, Values]:
         """Of each document, its partners above and below within the margin, and the sum of their values."""
         data, n = self._data, self._data.n_docs
-        above, below, total = np.empty(n), np.empty(n), np.empty(n)
-        over_chunks(
-            _sum_partners,
-            data.n_queries,
-            self._scores,
-            self._rows,
-            self._grades,
-            read_only(data.query_ptr),
-            values,
-            above,
-            below,
-            total,
-            smallest=16,
-        )
-        return above, below, total
+        lists = self._scores, self._rows, self._grades, read_only(data.query_ptr)
+        sums = np.empty(n), np.empty(n), np.empty(n)
+        over_chunks(_sum_partners, data.n_queries, *lists, values, *sums, smallest=16)
+        return sums
 
 
 class _Newton:
@@ -152,7 +116,7 @@ class _Newton:
         if self.converged:
             return
         self._penalty = 1.0 / (C * self._loss.n_pairs)
-        found = minimize(
+        solution = minimize(
             self.value,
             self.coef,
             jac=True,
@@ -165,7 +129,7 @@ class _Newton:
                 "max_trust_radius": 1e12,  # features may be small, and weights large
             },
         )
-        self.coef, self.converged = found.x, bool(found.success)
+        self.coef, self.converged = solution.x, bool(solution.success)
 
     def value(self, w: Values) -> tuple[float, Values]:
         """What is minimized, and its gradient."""
@@ -184,7 +148,6 @@ class _Newton:
         self.coef = xk.copy()
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RankSVM(MarginRanker):
     """RankSVM: a linear ranker with a margin between every two documents of different label.
 
@@ -196,11 +159,11 @@ class RankSVM(MarginRanker):
     tolerance : stop when the gradient is so small beside the one at w = 0; LIBLINEAR's default.
     """
 
-    name: ClassVar[str] = "ranksvm"
-    aliases: ClassVar[tuple[str, ...]] = ("rank_svm",)
-    family: ClassVar[str] = "pair-wise"
-    paper: ClassVar[str] = "Joachims, KDD 2002; Chapelle & Keerthi, Information Retrieval 2010"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {"C": (1e-7, 1.0, "log")}
+    name = "ranksvm"
+    aliases = ("rank_svm",)
+    family = "pair-wise"
+    paper = "Joachims, KDD 2002; Chapelle & Keerthi, Information Retrieval 2010"
+    search_space = {"C": (1e-7, 1.0, "log")}
 
     max_iterations: int = 100
     tolerance: float = 1e-3
@@ -208,5 +171,5 @@ class RankSVM(MarginRanker):
     def make_problem(self, train: Dataset, weights: Values | None) -> _Newton:
         loss = PairLoss(train, weights)
         if loss.n_pairs == 0:
-            raise InputError("there is nothing to learn: no query has two documents of different label")
+            raise NothingToLearnError("no query that counts has two documents of different labels")
         return _Newton(loss, train.n_features, self.tolerance, self.max_iterations)

@@ -24,9 +24,6 @@ Cost: O(n·k) a query for a cut-off k, O(n²) without; only documents near a ran
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -40,7 +37,7 @@ from pomona.measures.base import Measure
 from pomona.measures.closed_form import POSITION, PRECISION
 from pomona.measures.judge import sum_in_order
 from pomona.measures.lists import RankedLists
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.least_squares import least_squares
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
@@ -180,7 +177,6 @@ class SmoothedMeasure:
         return sum_in_order(values), gradient
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class SmoothRank(LinearRanker):
     """SmoothRank (reconstructed): a line towards a smoothed measure, smoothed ever less.
 
@@ -199,13 +195,13 @@ class SmoothRank(LinearRanker):
     iteration of `evals_` is a σ.
     """
 
-    name: ClassVar[str] = "smoothrank"
-    aliases: ClassVar[tuple[str, ...]] = ("smooth_rank", "smooth-rank")
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Chapelle & Wu, Information Retrieval 2010 (reconstructed)"
+    name = "smoothrank"
+    aliases = ("smooth_rank", "smooth-rank")
+    family = "list-wise"
+    paper = "Chapelle & Wu, Information Retrieval 2010 (reconstructed)"
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = (*LinearRanker.learnt_attributes, "l2_", "sigma_")
-    search_space: ClassVar[Mapping[str, SearchRange]] = {"l2": (1e-6, 1e-2, "log")}
+    learnt_attributes = ("l2_", "sigma_")
+    search_space = {"l2": (1e-6, 1e-2, "log")}
 
     l2: float | None = None
     sigma_max: float = 2.0**6
@@ -248,18 +244,18 @@ class SmoothRank(LinearRanker):
         """From `coef`, the weights that are best for one σ."""
 
         def loss(w: Values) -> tuple[float, Values]:
-            value, push = smoothed.gradient(weighted_sums(X, w), sigma)
+            value, by_score = smoothed.gradient(weighted_sums(X, w), sigma)
             away = w - start
-            return l2 * float(away @ away) - value, 2 * l2 * away - feature_sums(X, push)
+            return l2 * float(away @ away) - value, 2 * l2 * away - feature_sums(X, by_score)
 
-        found: Values = minimize(
+        solution: Values = minimize(
             loss,
             coef,
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": self.max_iterations, "ftol": self.tolerance, "gtol": 0.0},
         ).x
-        return found
+        return solution
 
 
 def _spread_by_one(coef: Values, data: Dataset, by_query: Values) -> Values:

@@ -21,18 +21,14 @@ divided by the number of queries that have both relevant and other documents; th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError
+from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
@@ -98,9 +94,8 @@ class APLoss:
         given = query_weights(weights, data)
         self._weights = np.where((n_relevant > 0) & (n_relevant < self._lengths), given, 0.0)
         if not self._weights.any():
-            raise InputError(
-                f"there is nothing to learn: no query has documents with a label of at least {relevant:g} "
-                "and others below"
+            raise NothingToLearnError(
+                f"no query has documents with a label of at least {relevant:g} and others below"
             )
         self._weights /= self._weights.sum()
         self._ranking = Ranking(data.query_ptr)
@@ -110,17 +105,8 @@ class APLoss:
         data = self._data
         scores = weighted_sums(data.X, w)
         loss, pull = np.empty(data.n_queries), np.empty(data.n_docs)
-        over_chunks(
-            _most_violated,
-            data.n_queries,
-            scores,
-            self._ranking.by(scores),
-            self._relevant,
-            read_only(data.query_ptr),
-            loss,
-            pull,
-            smallest=16,
-        )
+        lists = scores, self._ranking.by(scores), self._relevant, read_only(data.query_ptr)
+        over_chunks(_most_violated, data.n_queries, *lists, loss, pull, smallest=16)
         return loss, pull
 
     def tangent(self, w: Values) -> tuple[Values, float]:
@@ -130,7 +116,6 @@ class APLoss:
         return slope, float((self._weights * loss).sum())
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class SVMMap(MarginRanker):
     """SVMmap: a structural SVM towards average precision.
 
@@ -144,11 +129,11 @@ class SVMMap(MarginRanker):
     relevant : the smallest relevant label.
     """
 
-    name: ClassVar[str] = "svmmap"
-    aliases: ClassVar[tuple[str, ...]] = ("svm_map",)
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Yue, Finley, Radlinski & Joachims, SIGIR 2007"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {"C": (1e-2, 1e4, "log")}
+    name = "svmmap"
+    aliases = ("svm_map",)
+    family = "list-wise"
+    paper = "Yue, Finley, Radlinski & Joachims, SIGIR 2007"
+    search_space = {"C": (1e-2, 1e4, "log")}
 
     measure: str | Measure = "ap"
     max_iterations: int = 2000

@@ -11,8 +11,7 @@ contributions cancel.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pomona._types import Labels, Offsets, Values
 from pomona.measures.lists import RankedLists
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from pomona.rankers.neural.training.padding import Padding
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class LambdaRank(NeuralRanker):
     """LambdaRank: a network trained towards any measure, under any tool's rules.
 
@@ -41,9 +39,9 @@ class LambdaRank(NeuralRanker):
     The others are those of every `NeuralRanker`.
     """
 
-    name: ClassVar[str] = "lambdarank"
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Burges, Ragno & Le, NIPS 2006"
+    name = "lambdarank"
+    family = "list-wise"
+    paper = "Burges, Ragno & Le, NIPS 2006"
 
     sigma: float = 1.0
     truncation: int | None = 30

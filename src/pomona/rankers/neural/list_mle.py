@@ -9,8 +9,7 @@ step, so that the input's order teaches nothing. `k` stops after the first k pla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pomona._types import Labels, Offsets, Values
 from pomona.objectives.base import Objective
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from pomona.rankers.neural.training.padding import Padding
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ListMLE(NeuralRanker):
     """ListMLE: a network trained on the likelihood of the true order.
 
@@ -33,9 +31,9 @@ class ListMLE(NeuralRanker):
     The others are those of every `NeuralRanker`.
     """
 
-    name: ClassVar[str] = "listmle"
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Xia, Liu, Wang, Zhang & Li, ICML 2008"
+    name = "listmle"
+    family = "list-wise"
+    paper = "Xia, Liu, Wang, Zhang & Li, ICML 2008"
 
     k: int | None = None
 

@@ -10,8 +10,7 @@ output is linear; RankLib's is logistic, and its update leaves out that derivati
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pomona._types import Labels, Offsets, Values
 from pomona.objectives.base import Objective
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from pomona.rankers.neural.training.padding import Padding
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ListNet(NeuralRanker):
     """ListNet: a network trained on which documents come first.
 
@@ -35,9 +33,9 @@ class ListNet(NeuralRanker):
     The others are those of every `NeuralRanker`.
     """
 
-    name: ClassVar[str] = "listnet"
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Cao, Qin, Liu, Tsai & Li, ICML 2007"
+    name = "listnet"
+    family = "list-wise"
+    paper = "Cao, Qin, Liu, Tsai & Li, ICML 2007"
 
     k: int = 1
     n_samples: int = 10

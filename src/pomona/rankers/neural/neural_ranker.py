@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +19,7 @@ from pomona.errors import InputError, MissingExtraError, UnknownNameError
 from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives.base import Objective
-from pomona.rankers.base import Ranker, SearchRange, query_weights
+from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.neural.network.network import Architecture, Network
 from pomona.rankers.neural.network.scaling import Scaling
 from pomona.rankers.neural.training.schedule import SCHEDULES
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from pomona.rankers.neural.training.padding import Padding
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class NeuralRanker(Ranker):
     """A ranker that is a small neural network.
 
@@ -93,7 +91,7 @@ class NeuralRanker(Ranker):
     verbose: bool = False
 
     learnt_attributes: ClassVar[tuple[str, ...]] = ("learning_rate_",)
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    search_space = {
         "learning_rate": (3e-4, 3e-2, "log"),
         "hidden": [(), (10,), (64,), (64, 32), (256, 128)],
         "dropout": (0.0, 0.5, "linear"),

@@ -10,8 +10,7 @@ Adam's. The output is linear: RankLib's is logistic, which bounds |s_i − s_j| 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pomona._types import Labels, Offsets, Values
 from pomona.objectives.base import Objective
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from pomona.rankers.neural.training.padding import Padding
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class RankNet(NeuralRanker):
     """RankNet: a network trained on pairs of documents.
 
@@ -35,9 +33,9 @@ class RankNet(NeuralRanker):
     The others are those of every `NeuralRanker`.
     """
 
-    name: ClassVar[str] = "ranknet"
-    family: ClassVar[str] = "pair-wise"
-    paper: ClassVar[str] = "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton & Hullender, ICML 2005"
+    name = "ranknet"
+    family = "pair-wise"
+    paper = "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton & Hullender, ICML 2005"
 
     sigma: float = 1.0
     average: bool = True

@@ -10,15 +10,12 @@ never computed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pomona._types import Labels, Offsets, Values
 from pomona.measures.lists import RankedLists
 from pomona.objectives.base import Objective
 from pomona.objectives.softrank import SoftRankObjective, soft_form
-from pomona.rankers.base import SearchRange
 from pomona.rankers.neural.neural_ranker import NeuralRanker
 
 if TYPE_CHECKING:
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from pomona.rankers.neural.training.padding import Padding
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class SoftRank(NeuralRanker):
     """SoftRank: a network trained on a smooth NDCG, precision or average precision.
 
@@ -38,10 +34,10 @@ class SoftRank(NeuralRanker):
     The others are those of every `NeuralRanker`.
     """
 
-    name: ClassVar[str] = "softrank"
-    family: ClassVar[str] = "list-wise"
-    paper: ClassVar[str] = "Taylor, Guiver, Robertson & Minka, WSDM 2008"
-    search_space: ClassVar[Mapping[str, SearchRange]] = {
+    name = "softrank"
+    family = "list-wise"
+    paper = "Taylor, Guiver, Robertson & Minka, WSDM 2008"
+    search_space = {
         **NeuralRanker.search_space,
         "sigma": (0.1, 3.0, "log"),
     }

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pomona.measures.judge import sum_in_order
 from pomona.tools.trec_eval.gain import Pairs, gain_by_label, gains_of, levels_of
 from pomona.tools.trec_eval.parameter import NamedPairs, labels_10
-from pomona.tools.trec_eval.precision import over, sum_in_order
+from pomona.tools.trec_eval.precision import over
 from pomona.tools.trec_eval.ranking import Ranking
 
 
@@ -32,18 +33,18 @@ def ndcg(ranking: Ranking, pairs: Pairs) -> float:
 def ndcg_at(ranking: Ranking, cutoffs: Sequence[int]) -> list[float | str]:
     """NDCG of the first k documents; a shorter run or best list is used whole. The gain is the label."""
     gains = gains_of(ranking)
-    found = gains.dcg[np.minimum(cutoffs, ranking.n_ret)]
+    dcg_at = gains.dcg[np.minimum(cutoffs, ranking.n_ret)]
     ideal = gains.ideal_dcg[np.minimum(cutoffs, len(gains.ideal))]
-    return list((found / np.where(ideal > 0, ideal, 1.0)).tolist())
+    return list((dcg_at / np.where(ideal > 0, ideal, 1.0)).tolist())
 
 
 def ndcg_rel(ranking: Ranking, pairs: Pairs) -> float:
     """NDCG averaged over the relevant documents; one not retrieved counts with the last DCG."""
     gains = gains_of(ranking, pairs)
     n_rel, ideal = len(gains.ideal), gains.ideal_dcg
-    found = np.flatnonzero(gains.gains > 0) + 1
-    terms = gains.dcg[found] / ideal[np.minimum(found, n_rel)]
-    total = sum_in_order(terms) + over((n_rel - len(found)) * gains.dcg[-1], ideal[-1])
+    hits = np.flatnonzero(gains.gains > 0) + 1
+    terms = gains.dcg[hits] / ideal[np.minimum(hits, n_rel)]
+    total = sum_in_order(terms) + over((n_rel - len(hits)) * gains.dcg[-1], ideal[-1])
     return over(total, n_rel) if total > 0 else 0.0
 
 

@@ -12,14 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pomona._types import Values
+from pomona.measures.judge import sum_in_order
 from pomona.tools.trec_eval.ranking import UNJUDGED, Ranking
 
 _EPSILON = 0.00001  # infAP's smoothing
-
-
-def sum_in_order(terms: Values) -> float:
-    """The sum, added from first to last (np.sum adds in pairs)."""
-    return float(np.cumsum(terms)[-1]) if terms.size else 0.0
 
 
 def over(numerator: float, denominator: float) -> float:
@@ -63,18 +59,14 @@ def set_f(ranking: Ranking, weights: Sequence[float]) -> float:
     return over((x + 1.0) * precision * recall, x * precision + recall)
 
 
-def utility(ranking: Ranking, worth: Sequence[float]) -> float:
+def utility(ranking: Ranking, values: Sequence[float]) -> float:
     """What the four kinds of document are worth: retrieved or not, relevant or not.
 
     The fourth counts from a collection of 0 documents, as the tool does without its -N.
     """
-    found, n_ret, n_rel = ranking.n_rel_ret, ranking.n_ret, ranking.n_rel
-    return (
-        worth[0] * found
-        + worth[1] * (n_ret - found)
-        + worth[2] * (n_rel - found)
-        + worth[3] * (found - n_ret - n_rel)
-    )
+    n_rel_ret, n_ret, n_rel = ranking.n_rel_ret, ranking.n_ret, ranking.n_rel
+    counts = n_rel_ret, n_ret - n_rel_ret, n_rel - n_rel_ret, n_rel_ret - n_ret - n_rel
+    return values[0] * counts[0] + values[1] * counts[1] + values[2] * counts[2] + values[3] * counts[3]
 
 
 def _precisions(ranking: Ranking) -> Values:
@@ -210,6 +202,6 @@ def inferred_ap(ranking: Ranking) -> float:
 def bin_g(ranking: Ranking) -> float:
     """The mean of 1 / log2(2 + nonrelevant documents above) over the relevant ones."""
     total = 0.0
-    for found, rank in enumerate(ranking.hits.tolist(), 1):
-        total += 1.0 / math.log2(2 + rank - found)
+    for n_hits, rank in enumerate(ranking.hits.tolist(), 1):
+        total += 1.0 / math.log2(2 + rank - n_hits)
     return total / ranking.n_rel if ranking.n_rel_ret else 0.0

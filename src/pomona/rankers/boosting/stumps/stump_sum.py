@@ -98,11 +98,11 @@ class StumpSum:
         used = np.unique(self.feature)
         step_ptr, thresholds, levels, undefined = [0], [], [], []
         for j in used:
-            own = self.feature == j
-            places, which = np.unique(self.threshold[own], return_inverse=True)
+            is_on_feature = self.feature == j
+            places, which = np.unique(self.threshold[is_on_feature], return_inverse=True)
             thresholds.append(places)
-            levels.append(np.cumsum([0.0, *np.bincount(which, self.weight[own], len(places))]))
-            undefined.append(self.weight[own & self.undefined].sum())
+            levels.append(np.cumsum([0.0, *np.bincount(which, self.weight[is_on_feature], len(places))]))
+            undefined.append(self.weight[is_on_feature & self.undefined].sum())
             step_ptr.append(step_ptr[-1] + len(places))
         return (
             used,

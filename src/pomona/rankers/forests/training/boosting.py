@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pomona._jit import kernel, over_chunks
 from pomona._types import Offsets, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
+from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.evaluator import RankingEvaluator
@@ -79,8 +79,8 @@ def boost(
             else:
                 objective.gradients(outputs, gradient, hessian)
             if iteration == 1 and not gradient.any():
-                raise InputError(
-                    f"there is nothing to learn: no pair of documents of a query would change {measure} "
+                raise NothingToLearnError(
+                    f"no pair of documents of a query would change {measure} "
                     "(all labels of each query are equal, or count alike)"
                 )
             rows = _bag(train.query_ptr, config.query_fraction, rng)

@@ -15,7 +15,7 @@ import numpy as np
 from pomona._jit import kernel
 from pomona._splitmix import word_of
 from pomona._types import Labels, Offsets, Values
-from pomona.errors import InputError
+from pomona.errors import NothingToLearnError
 
 
 @kernel
@@ -86,7 +86,5 @@ def relative_gains(labels: Labels, query_ptr: Offsets, weights: Values) -> tuple
     gain = np.exp2(grades - top) - np.exp2(-top)  # divided by 2^top, so that no label is too large
     counted = np.where(np.maximum.reduceat(gain, query_ptr[:-1]) > 0, weights, 0.0)
     if not counted.any():
-        raise InputError(
-            "there is nothing to learn: no query that counts has a relevant document (label above 0)"
-        )
+        raise NothingToLearnError("no query that counts has a relevant document (label above 0)")
     return gain / gain.max(), counted

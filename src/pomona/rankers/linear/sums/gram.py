@@ -56,22 +56,22 @@ def _orthogonalize(matrix, out):
         pivot = np.argmax(left)
         if left[pivot] <= _DEPENDENT:
             return rank
-        root, own = np.sqrt(left[pivot]), products[pivot, :rank].copy()
+        root, pivot_products = np.sqrt(left[pivot]), products[pivot, :rank].copy()
         for i in range(d):
             total, row = matrix[i, pivot], products[i]
             for r in range(rank):
-                total -= row[r] * own[r]
+                total -= row[r] * pivot_products[r]
             row[rank] = total / root
             left[i] -= row[rank] * row[rank]
         left[pivot] = 0.0
-        found = out[rank]
+        vector = out[rank]
         for r in range(rank):
             earlier = out[r]
             for j in range(d):
-                found[j] -= own[r] * earlier[j]
-        found[pivot] += 1.0
+                vector[j] -= pivot_products[r] * earlier[j]
+        vector[pivot] += 1.0
         for j in range(d):
-            found[j] /= root
+            vector[j] /= root
     return d
 
 

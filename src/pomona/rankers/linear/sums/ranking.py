@@ -45,14 +45,7 @@ class Ranking:
 
     def by(self, scores: Scores) -> Offsets:
         """The rows in ranked order, query by query."""
-        over_chunks(
-            _rank,
-            len(self._query_ptr) - 1,
-            read_only(scores),
-            read_only(self._query_ptr),
-            self._place,
-            self._order,
-            smallest=16,
-        )
+        lists = read_only(scores), read_only(self._query_ptr), self._place, self._order
+        over_chunks(_rank, len(self._query_ptr) - 1, *lists, smallest=16)
         rows: Offsets = self._begins + self._order
         return rows

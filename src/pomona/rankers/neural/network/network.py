@@ -172,20 +172,9 @@ class Network:
 
     def score(self, X: Features) -> Scores:
         """One score a row."""
-        shape = self.architecture
-        out = np.empty(len(X))
-        over_chunks(
-            _score_rows,
-            len(X),
-            read_only(X),
-            read_only(self.scaling.mean),
-            read_only(self.scaling.inverse),
-            self.scaling.log,
-            read_only(self.parameters),
-            np.array(shape.sizes),
-            ACTIVATIONS.index(shape.activation),
-            shape.layer_norm,
-            out,
-            smallest=256,
-        )
+        shape, scaling, out = self.architecture, self.scaling, np.empty(len(X))
+        scale = read_only(scaling.mean), read_only(scaling.inverse), scaling.log
+        layers = np.array(shape.sizes), ACTIVATIONS.index(shape.activation), shape.layer_norm
+        rules = *scale, read_only(self.parameters), *layers
+        over_chunks(_score_rows, len(X), read_only(X), *rules, out, smallest=256)
         return out

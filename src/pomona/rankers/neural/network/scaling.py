@@ -96,5 +96,5 @@ class Scaling:
 
     def scale(self, X: Features, rows: Offsets, out: Features) -> None:
         """Write these rows of X to `out`, on the common scale."""
-        own = self.mean, self.inverse, self.log
-        over_chunks(_scale_rows, len(rows), read_only(X), rows, *own, out, smallest=_PIECE)
+        scale = self.mean, self.inverse, self.log
+        over_chunks(_scale_rows, len(rows), read_only(X), rows, *scale, out, smallest=_PIECE)

@@ -26,7 +26,7 @@ from torch import Tensor
 from pomona._jit import over_chunks
 from pomona._types import Offsets, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
+from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.neural.network.network import Architecture, Network, Parameters
@@ -66,7 +66,7 @@ class TrainingConfig:
     seed: int
 
 
-class _Run:
+class _Trajectory:
     """One way down from a random start: parameters, their average, and sources of randomness.
 
     The average is over the steps of the first epoch; later, older steps fade over about an epoch.
@@ -103,9 +103,9 @@ class _Run:
         scores, in_half = list(pieces), config.mixed_precision and device.type == "cuda"
 
         def forward(i: int) -> None:
-            own = self.generator if seeds is None else torch.Generator().manual_seed(int(seeds[i]))
+            generator = self.generator if seeds is None else torch.Generator().manual_seed(int(seeds[i]))
             x = pieces[i].to(device, non_blocking=True)
-            scores[i] = scores_of(self._architecture, self.parameters, x, config.dropout, own, in_half)
+            scores[i] = scores_of(self._architecture, self.parameters, x, config.dropout, generator, in_half)
 
         _over_pieces(forward, len(pieces))
         return scores
@@ -211,19 +211,19 @@ class Trainer:
             return X.pin_memory()
         return X.to(self._device)
 
-    def _start(self, config: TrainingConfig, random: np.random.Generator) -> _Run:
-        return _Run(self._architecture, config, len(self._batches), random, self._device)
+    def _start(self, config: TrainingConfig, random: np.random.Generator) -> _Trajectory:
+        return _Trajectory(self._architecture, config, len(self._batches), random, self._device)
 
-    def _network(self, run: _Run) -> Network:
+    def _network(self, run: _Trajectory) -> Network:
         parameters: Parameters = run.averaged.cpu().numpy().copy()
         return Network(self._architecture, self._scaling, parameters)
 
-    def _epoch(self, run: _Run, judged: bool) -> dict[str, float]:
+    def _epoch(self, run: _Trajectory, judged: bool) -> dict[str, float]:
         """Visit every batch once; returns the loss and the measure that batches had before their own step."""
         run.begin_epoch()
         seen = torch.empty(len(self._rows), device=self._device)
         # Sums stay on the device: to read one would wait for it.
-        pushed, lost, has_loss = torch.zeros((), device=self._device), seen.new_zeros(()), False
+        gradient_size, lost, has_loss = torch.zeros((), device=self._device), seen.new_zeros(()), False
         for i in run.random.permutation(len(self._batches)):
             batch = self._batches[i]
             pieces = self._X[batch.begin : batch.end].split(self._piece)
@@ -233,12 +233,12 @@ class Trainer:
             run.step(scores, gradient)
             seen[batch.begin : batch.end] = met
             if run.n_epochs == 1:
-                pushed += gradient.abs().sum()
+                gradient_size += gradient.abs().sum()
             if loss is not None:
                 lost, has_loss = lost + loss * batch.n_queries, True
-        if run.n_epochs == 1 and not pushed:
-            raise InputError(
-                "there is nothing to learn: no pair of documents of a query would change the objective "
+        if run.n_epochs == 1 and not gradient_size:
+            raise NothingToLearnError(
+                "no pair of documents of a query would change the objective "
                 "(all labels of each query are equal, or count alike)"
             )
         now = {"loss": float(lost) / self._train.n_queries} if has_loss else {}

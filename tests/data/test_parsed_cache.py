@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pomona import Dataset, PomonaError, read_letor
-from pomona.data import letor, store
+from pomona.data import letor, parsed_cache
 
 TEXT = "2 qid:b 1:0.5 3:NULL # d1\n0 qid:a 2:nan\n1 qid:b 1:8 # d2 x\n"
 
@@ -17,7 +17,7 @@ TEXT = "2 qid:b 1:0.5 3:NULL # d1\n0 qid:a 2:nan\n1 qid:b 1:8 # d2 x\n"
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "letor"
+    return tmp_path / "cache" / "data"
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_a_copy_that_cannot_be_written_only_warns(
     def full(*arguments: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store, "write_arrays", full)
+    monkeypatch.setattr(parsed_cache, "write_arrays", full)
     with pytest.warns(RuntimeWarning, match="No space left on device"):
         assert_same(read_letor(path, cache=True), data)
 

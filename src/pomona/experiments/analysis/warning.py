@@ -9,6 +9,7 @@ import polars as pl
 
 from pomona.experiments.analysis.convention import plain
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.findings import Findings
 from pomona.measures.parse import measure as parse_measure
 
 if TYPE_CHECKING:
@@ -18,16 +19,16 @@ FEW_QUERIES = 50
 """Fewer than TREC gives to an experiment: tests then have little power, and means little meaning."""
 
 
-def cautions(
-    results: Results, datasets: Sequence[Pooled], measures: Sequence[str], baseline: str
-) -> list[str]:
+def warnings_of(findings: Findings) -> Iterator[str]:
     """One sentence each: missing runs, few queries, other queries, choices made by the test data."""
-    found = [*_missing_runs(results.runs)]
-    for data in datasets:
+    results, baseline = findings.results, findings.baseline
+    yield from _missing_runs(results.runs)
+    for data in findings.pooled:
         if baseline not in data.real:
-            found.append(f"the baseline {baseline} has no finished run on {data.dataset}: nothing is marked")
-        found += [*_queries(data), *_choices(results, data, measures[0])]
-    return [*found, *_test_fold_warnings(results.warnings), *_aims(results.runs, measures)]
+            yield f"the baseline {baseline} has no finished run on {data.dataset}: nothing is marked"
+        yield from _queries(data)
+        yield from _choices(results, data, findings.main)
+    yield from _aims(results.runs, findings.measures)
 
 
 def _missing_runs(runs: pl.DataFrame) -> Iterator[str]:
@@ -85,12 +86,6 @@ def _choices(results: Results, data: Pooled, main: str) -> Iterator[str]:
                 f"of {len(variants)} variants of {kind} on {data.dataset}, {best} is best on the test data, "
                 f"but the validation data choose {chosen}: report that one, the test fold must choose nothing"
             )
-
-
-def _test_fold_warnings(warnings: pl.DataFrame) -> Iterator[str]:
-    for dataset, check, text in warnings.select("dataset", "check", "text").iter_rows():
-        if "test fold" in check.lower():
-            yield f"{dataset}: {check}: {text}"
 
 
 def _aims(runs: pl.DataFrame, measures: Sequence[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The binary copy of text files that `cache=True` keeps: mapped instead of parsed while the text is the same.
+"""The binary copy of parsed files that `cache=True` keeps: mapped instead of parsed while they are the same.
 
 A copy is named by the paths and the parameters, and holds for each source its size, its times of change and
 a digest of sampled blocks. It may vanish, be damaged or be impossible to write: then the text is parsed.
@@ -24,7 +24,7 @@ from pomona.data.dataset import Dataset
 from pomona.data.text import TextColumn
 from pomona.errors import PomonaError
 
-_KIND = "letor 1"  # changes whenever the reader would make other arrays of the same text
+_KIND = "dataset 1"  # changes whenever the reader would make other arrays of the same text
 _N_BLOCKS, _BLOCK = 16, 4096
 _KEPT_DAYS = 30
 
@@ -44,7 +44,7 @@ def kept(sources: Sequence[Path], parameters: Sequence[Any], parse: Callable[[],
     try:
         if _fingerprint(sources) == before:
             copy.parent.mkdir(parents=True, exist_ok=True)
-            write_arrays(copy, _KIND, {"sources": before, "n_undefined": data.n_undefined}, _arrays(data))
+            write_arrays(copy, _KIND, {"sources": before, **_facts(data)}, _arrays(data))
             _forget_old(copy.parent)
     except (OSError, PomonaError) as error:
         warnings.warn(f"no copy of {sources[0]} is kept: {error}", RuntimeWarning, stacklevel=3)
@@ -54,7 +54,7 @@ def kept(sources: Sequence[Path], parameters: Sequence[Any], parse: Callable[[],
 def _place(sources: Sequence[Path], parameters: Sequence[Any]) -> Path:
     name = json.dumps([[str(path.absolute()) for path in sources], repr(parameters)])
     digest = hashlib.blake2b(name.encode(errors="surrogateescape"), digest_size=16).hexdigest()
-    return cache_directory() / "letor" / f"{digest}.pomona"
+    return cache_directory() / "data" / f"{digest}.pomona"
 
 
 def _fingerprint(sources: Sequence[Path]) -> list[list[Any]]:
@@ -73,6 +73,10 @@ def _fingerprint_of(path: Path) -> list[Any]:
             file.seek(last * i // (_N_BLOCKS - 1))
             digest.update(file.read(_BLOCK))
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, digest.hexdigest()]
+
+
+def _facts(data: Dataset) -> dict[str, Any]:
+    return {"n_undefined": data.n_undefined, "feature_names": data.feature_names}
 
 
 def _arrays(data: Dataset) -> dict[str, NDArray[Any]]:
@@ -101,6 +105,7 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         arrays["y"],
         arrays["query_ptr"],
         arrays["qids"],
+        feature_names=header["feature_names"],
         input_order=arrays.get("input_order"),
         **columns,
     )
@@ -109,7 +114,7 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
 
 
 def _forget_old(directory: Path) -> None:
-    """Remove copies, also half-written ones, that nobody has looked at for long."""
+    """Remove copies, also half-written ones, that have not been read for long."""
     for file in directory.iterdir():
         with contextlib.suppress(OSError):
             if time.time() - file.stat().st_atime > _KEPT_DAYS * 86400:

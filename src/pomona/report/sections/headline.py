@@ -1,0 +1,92 @@
+"""Who won, by how much, is that more than chance, and what does it cost?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pomona.experiments.findings import Findings
+from pomona.report.digits import fixed, microseconds, p_value, seconds, signed
+from pomona.report.names import datasets_of, measure_title
+from pomona.report.section import Html, Parts, Section
+
+_SENTENCES = """
+{% for dataset in datasets %}
+{% for sentence in sentences[dataset] %}
+<p class="{{ 'answer' if loop.first else 'more-answer' }}">{{ sentence }}</p>
+{% endfor %}
+{% endfor %}
+{% if warnings %}
+<aside class="warnings" aria-labelledby="warnings-title">
+<h3 id="warnings-title">Before you rely on it</h3>
+<ul>{% for warning in warnings %}<li>{{ warning }}</li>{% endfor %}</ul>
+</aside>
+{% endif %}
+"""
+
+
+class HeadlineSection(Section):
+    """Two sentences a dataset, and what to know before relying on them."""
+
+    name = "headline"
+    title = "The answer"
+    order = 0
+
+    def overall(self, findings: Findings) -> Parts:
+        yield Html(
+            _SENTENCES,
+            datasets=datasets_of(findings),
+            sentences=sentences_of(findings),
+            warnings=findings.warnings,
+        )
+
+
+def sentences_of(findings: Findings) -> dict[str, tuple[str, ...]]:
+    """For each dataset who won, and at what cost."""
+    headlines = {row["dataset"]: row for row in findings.headline.iter_rows(named=True)}
+    return {
+        dataset: (_outcome(headlines[dataset], findings.alpha), _cost(headlines[dataset]))
+        if dataset in headlines
+        else ("No ranker finished: the table has the reasons.",)
+        for dataset in datasets_of(findings)
+    }
+
+
+def _outcome(headline: dict[str, Any], alpha: float) -> str:
+    measure = measure_title(headline["measure"])
+    start = f"{headline['winner']} is best on {headline['dataset']} with {measure} {fixed(headline['mean'])}"
+    if headline["runner_up"] is None:
+        return f"{start}; there is no other ranker to compare it with."
+    ends = f"{signed(headline['low'])} to {signed(headline['high'])}"
+    difference = f"{fixed(headline['difference'])} above {headline['runner_up']}"
+    margin = f"{difference} (uncorrected {1 - alpha:.0%} interval {ends})"
+    p = p_value(headline["p"])
+    chance = (f"p {p}" if p.startswith("<") else f"p = {p}").replace(" ", "\N{NO-BREAK SPACE}")
+    corrected, queries = f"{chance} after Holm’s correction", f"{headline['n_queries']} queries"
+    if headline["is_significant"]:
+        return f"{start}, {margin}: a significant difference ({corrected}, {queries})."
+    if not headline["agree"]:
+        corrected += ", and the t, Wilcoxon and sign tests do not agree"
+    return f"{start}, {margin}: within chance ({corrected}), {queries} cannot tell the two apart."
+
+
+def _cost(headline: dict[str, Any]) -> str:
+    train, score = _times(headline, "winner")
+    start = f"It trains in {train} a run and scores a document in {score}"
+    if headline["cheaper"] is not None:
+        train, score = _times(headline, "cheaper")
+        return (
+            f"{start}; {headline['cheaper']}, the fastest to train of those not significantly worse, "
+            f"needs {train} and {score}."
+        )
+    if headline["runner_up"] is None:
+        return f"{start}."
+    train, score = _times(headline, "runner_up")
+    return f"{start}, against {train} and {score} for {headline['runner_up']}."
+
+
+def _times(headline: dict[str, Any], role: str) -> tuple[str, str]:
+    train, score = headline[f"{role}_train_seconds"], headline[f"{role}_score_microseconds"]
+    return (
+        "unknown time" if train is None else seconds(train),
+        "unknown time" if score is None else microseconds(score),
+    )

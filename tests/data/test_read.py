@@ -1,0 +1,108 @@
+import bz2
+import gzip
+import json
+import lzma
+
+import numpy as np
+import polars as pl
+import pytest
+import zstandard
+
+import pomona as pm
+from pomona.data.read import read, read_parts
+from pomona.errors import InputError, PomonaError
+
+CSV = "label,qid,a\n1,7,2\n0,7,3\n"
+LETOR = "1 qid:7 1:2\n0 qid:7 1:3\n"
+PACKERS = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.ZstdCompressor().compress,
+}
+
+
+@pytest.mark.parametrize("packed", PACKERS)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("d.txt", LETOR),
+        ("d", LETOR),
+        ("d.csv", CSV),
+        ("d.tsv", CSV.replace(",", "\t")),
+        ("D.CSV", CSV),
+        ("d.jsonl", '{"label": 1, "qid": 7, "a": 2}\n{"label": 0, "qid": 7, "a": 3}\n'),
+    ],
+)
+@pytest.mark.parametrize("cache", [False, True])
+def test_any_text_in_any_compression(tmp_path, monkeypatch, name, text, packed, cache):
+    monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / f"{name}{packed}"
+    path.write_bytes(PACKERS[packed](text.encode()))
+    for _ in range(2):
+        data = pm.read(path, cache=cache)
+        assert (data.X.tolist(), data.y.tolist(), data.qids.tolist()) == ([[2], [3]], [1, 0], [7])
+        assert data.feature_names == (("f1",) if text is LETOR else ("a",))
+
+
+@pytest.mark.parametrize("name", ["d.parquet", "d.arrow", "d.feather", "d.ipc"])
+def test_binary_tables(tmp_path, name):
+    frame = pl.DataFrame({"grade": [1, 0], "query": ["x", "x"], "url": ["u", "v"], "a": [2.5, None]})
+    (frame.write_parquet if name.endswith("parquet") else frame.write_ipc)(tmp_path / name)
+    data = read(str(tmp_path / name), label="grade", qid="query", doc_id="url")
+    assert np.array_equal(data.X, [[2.5], [np.nan]], equal_nan=True)
+    assert (data.qids.tolist(), list(data.doc_ids)) == (["x"], ["u", "v"])
+
+
+def test_query_sizes_and_feature_names_beside_the_file_are_used(tmp_path):
+    (tmp_path / "rank.train.xz").write_bytes(lzma.compress(b"1 1:1\n0 1:2\n2 1:3\n"))
+    (tmp_path / "rank.train.query").write_text("2\n1\n")
+    (tmp_path / "rank.features.json").write_text(json.dumps({"1": "bm25"}))
+    data = read(tmp_path / "rank.train.xz")
+    assert data.query_ptr.tolist() == [0, 2, 3]
+    assert data.feature_names == ("bm25",)
+    assert read([tmp_path / "rank.train.xz"] * 2).qids.tolist() == [1, 2, 3, 4]
+    (tmp_path / "rank.train.xz").write_bytes(lzma.compress(LETOR.encode()))
+    assert read(tmp_path / "rank.train.xz").qids.tolist() == [7]  # the lines tell their queries
+
+
+def test_several_files_are_one_dataset(tmp_path):
+    (tmp_path / "a.txt").write_text(LETOR)
+    (tmp_path / "b.txt").write_text("2 qid:x 2:5\n")
+    data = read([tmp_path / "a.txt", tmp_path / "b.txt"], undefined=np.nan)
+    assert data.qids.tolist() == ["7", "x"]
+    assert np.array_equal(data.X, [[2, np.nan], [3, np.nan], [np.nan, 5]], equal_nan=True)
+    (tmp_path / "a.csv").write_text(CSV)
+    (tmp_path / "b.csv").write_text(CSV)
+    (tmp_path / "c.csv").write_text(CSV.replace(",a", ",c"))
+    assert read([tmp_path / "a.csv", tmp_path / "b.csv"]).query_ptr.tolist() == [0, 4]
+    with pytest.raises(InputError, match="different features cannot be joined"):
+        read([tmp_path / "a.csv", tmp_path / "c.csv"])
+
+
+def test_parts_of_a_file_and_of_a_directory(tmp_path):
+    for name in ("train.csv", "test.csv"):
+        (tmp_path / name).write_text(CSV.replace("label", "grade"))
+    assert list(read_parts(tmp_path, label="grade")) == ["train", "test"]
+    assert list(read_parts(tmp_path / "test.csv", label="grade")) == ["test.csv"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("mq2008", r"mq2008: this is a collection of folds, expected a file: .* pm\.load\('mq2008'\)"),
+        ("folder", "folder: this is a directory, expected a file"),
+        ("mq208", r"mq208: no such file \(a collection is called mq2008\)"),
+        ("nothing.txt", "nothing.txt: no such file$"),
+        ("bad.csv", "bad.csv: no column 'label'"),
+        ([], "found no file to read"),
+    ],
+)
+def test_refusals_are_one_line_with_a_remedy(tmp_path, monkeypatch, source, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "bad.csv").write_text("grade,qid,x\n0,1,2\n")
+    with pytest.raises(PomonaError, match=message) as caught:
+        read(source)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,78 @@
+import polars as pl
+
+from pomona.report.sections.headline import HeadlineSection, sentences_of
+from report.invented import changed, invented
+
+HEADLINE = {
+    "dataset": "mq2008", "measure": "ndcg@10", "winner": "LambdaMART", "runner_up": "MART", "cheaper": None,
+    "mean": 0.5, "n_queries": 240, "difference": 0.0123, "low": 0.004, "high": 0.0206, "p": 0.0314,
+    "agree": True, "is_significant": True, "winner_train_seconds": 21.0, "winner_score_microseconds": 1.4,
+    "runner_up_train_seconds": 14.2, "runner_up_score_microseconds": 1.3, "cheaper_train_seconds": None,
+    "cheaper_score_microseconds": None,
+}  # fmt: skip
+
+
+def told(**headline):
+    """The sentences of a headline by hand."""
+    findings = invented(3, conventions=("definition",), failed=False)
+    schema = findings.headline.schema
+    assert set(HEADLINE) == set(schema)
+    by_hand = pl.DataFrame([{**HEADLINE, **headline}], schema=schema)
+    return sentences_of(changed(findings, headline=by_hand))["mq2008"]
+
+
+def test_a_significant_winner():
+    outcome, cost = told()
+    assert outcome == (
+        "LambdaMART is best on mq2008 with NDCG@10 0.5000, 0.0123 above MART (uncorrected 95% interval "
+        "+0.0040 to +0.0206): a significant difference (p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.031 after "
+        "Holm’s correction, 240 queries)."
+    )
+    assert (
+        cost == "It trains in 21 s a run and scores a document in 1.4 µs, against 14 s and 1.3 µs for MART."
+    )
+
+
+def test_a_winner_by_chance_and_who_is_as_good_for_less():
+    outcome, cost = told(
+        is_significant=False, low=-0.004, p=0.2, runner_up="LambdaMART yahoo", cheaper="MART",
+        cheaper_train_seconds=14.2, cheaper_score_microseconds=1.3,
+    )  # fmt: skip
+    assert "−0.0040 to +0.0206): within chance (p" in outcome
+    assert "do not agree" not in outcome
+    assert outcome.endswith("240 queries cannot tell the two apart.")
+    assert cost == (
+        "It trains in 21 s a run and scores a document in 1.4 µs; MART, the fastest to train of those not "
+        "significantly worse, needs 14 s and 1.3 µs."
+    )
+
+
+def test_a_small_p_that_the_other_tests_do_not_confirm():
+    outcome, _ = told(is_significant=False, agree=False, p=0.01)
+    assert "after Holm’s correction, and the t, Wilcoxon and sign tests do not agree), 240 queries" in outcome
+
+
+def test_a_single_ranker():
+    nobody = dict.fromkeys(("runner_up", "difference", "low", "high", "p", "agree", "is_significant"))
+    outcome, cost = told(**nobody)
+    assert outcome.endswith("; there is no other ranker to compare it with.")
+    assert cost == "It trains in 21 s a run and scores a document in 1.4 µs."
+
+
+def test_nobody_finished():
+    findings = invented(3, conventions=("definition",), failed=False)
+    nothing = changed(findings, headline=findings.headline.clear())
+    assert sentences_of(nothing) == {"mq2008": ("No ranker finished: the table has the reasons.",)}
+
+
+def test_times_that_nobody_measured():
+    _, cost = told(**{name: None for name in HEADLINE if name.endswith("seconds")})
+    assert cost.startswith("It trains in unknown time a run and scores a document in unknown time, against")
+
+
+def test_warnings_stand_below():
+    (said,) = HeadlineSection().overall(changed(invented(), warnings=["1 < 2"]))
+    assert "Before you rely on it" in said.text
+    assert "<li>1 &lt; 2</li>" in said.text
+    (said,) = HeadlineSection().overall(changed(invented(), warnings=[]))
+    assert "aside" not in said.text

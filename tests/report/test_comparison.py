@@ -1,0 +1,17 @@
+from pomona.report.comparison import comparison_report, summary_of
+from report.invented import changed, invented
+
+
+def test_a_report_of_all_sections():
+    report = comparison_report(invented(datasets=("a", "b")))
+    assert report.title == "invented"
+    assert report.datasets == ["a", "b"]
+    assert [one.section.title for one in report.sections][:3] == ["The answer", "The table", "By cut-off"]
+
+
+def test_the_summary_counts():
+    findings = invented(2, 5)
+    timed = changed(findings, results=changed(findings.results, facts={"total_seconds": 22.214356}))
+    assert summary_of(timed) == "2 rankers · 1 dataset · 10 test queries · 2 folds · 2 seeds · 22 s in all"
+    silent = changed(findings, results=changed(findings.results, facts={}))
+    assert summary_of(silent).endswith("2 seeds")
