@@ -206,11 +206,12 @@ def _fitted(run: RunSpec, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
             n_trials=run.search.n_trials,
             seed=seed,
         )
-    record["best_iteration"] = getattr(ranker, "best_iteration_", None)
-    curves = getattr(ranker, "evals_", {})
-    record["curves"] = {part: [float(value) for value in values] for part, values in curves.items()}
-    record["parameters"] = parameters_to_json(ranker.get_params(deep=False))
-    return ranker, record
+    learnt = {
+        "best_iteration": getattr(ranker, "best_iteration_", None),
+        "curves": getattr(ranker, "evals_", {}),
+        "parameters": ranker.get_params(deep=False),
+    }
+    return ranker, {**record, **parameters_to_json(learnt)}
 
 
 def _timed_scores(ranker: Ranker, test: Dataset) -> tuple[Scores, float]:
