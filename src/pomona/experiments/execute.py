@@ -39,7 +39,7 @@ from pomona.experiments.run import RunSpec
 from pomona.experiments.search import search, timed_fit
 from pomona.experiments.source import FoldSource, cut, digest
 from pomona.experiments.spec import ranker_class
-from pomona.measures.judge import judge, judged_of
+from pomona.measures.judge import judge, scored_queries
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.base import Ranker, load_model
 from pomona.rankers.model_file import parameters_to_json
@@ -234,7 +234,7 @@ def _judged(
         if data is None:
             continue
         scores = test_scores if part == "test" else ranker.predict(data)
-        judgements = dict(zip(measures, judge(judged_of(data, scores), parsed), strict=True))
+        judgements = dict(zip(measures, judge(scored_queries(data, scores), parsed), strict=True))
         means[part] = {column: judgement.mean for column, judgement in judgements.items()}
         keys = {"part": [part] * data.n_queries, "qid": data.qids.astype(np.str_).tolist()}
         frames.append(pl.DataFrame({**keys, **{column: one.values for column, one in judgements.items()}}))
