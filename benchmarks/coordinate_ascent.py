@@ -17,7 +17,6 @@ import pomona as pm
 from pomona._jit import n_threads
 from pomona.data.normalize import normalize
 from pomona.measures.parse import measure as parse
-from pomona.rankers.judging import mean_of
 
 MEASURE = parse("ndcg@10")
 PLAIN_STEPS = 50
@@ -86,6 +85,10 @@ def timed(work):
     return result, time.perf_counter() - start
 
 
+def mean_of(data, scores):
+    return pm.evaluate(data, scores, MEASURE)[str(MEASURE)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--simulated", action="store_true")
@@ -113,7 +116,7 @@ def main():
         fitted, seconds = timed(lambda held_out=held_out: ranker.fit(train, valid=held_out))
         rows.append((name, seconds, fitted.coef_))
     (kept, tried), seconds = timed(
-        lambda: ranklib(columns, lambda scores: mean_of(scaled, scores, MEASURE), arguments.restarts, 0)
+        lambda: ranklib(columns, lambda scores: mean_of(scaled, scores), arguments.restarts, 0)
     )
     coef = np.zeros(train.n_features)
     coef[varying] = kept
@@ -128,7 +131,7 @@ def main():
     print(f"{shape}, {arguments.restarts} restarts, {n_threads()} threads; the twin tried {tried:,} steps\n")
     print("| program | seconds | times ours | train NDCG@10 | test NDCG@10 |\n|---|---:|---:|---:|---:|")
     for name, seconds, coef in rows:
-        values = [mean_of(data, normalize(data).X @ coef, MEASURE) for data in (train, test)]
+        values = [mean_of(data, normalize(data).X @ coef) for data in (train, test)]
         print(f"| {name} | {seconds:.1f} | {seconds / rows[0][1]:.1f} | {values[0]:.4f} | {values[1]:.4f} |")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pomona._jit import n_threads, threads
 from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
 
 OURS = ["ndcg@10", "ndcg@5", "ndcg", "ap", "p@5", "p@10", "recall@10", "recall@100", "rr", "rr@10"]
@@ -41,7 +41,7 @@ def best_of(run, times=3):
 
 def pomona_seconds(labels, scores, query_ptr):
     wanted = [measure(text) for text in OURS]
-    return best_of(lambda: judge(Judged(labels, scores, query_ptr), wanted))
+    return best_of(lambda: judge(ScoredQueries(labels, scores, query_ptr), wanted))
 
 
 def ranx_seconds(labels, scores, query_ptr):

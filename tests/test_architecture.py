@@ -116,6 +116,15 @@ def test_numba_and_torch_have_one_home(path):
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_measures_are_known_by_what_they_offer(path):
+    """Nobody outside their room asks which measure it is: `closed_form` tells all that a learner may use."""
+    if path.relative_to(SOURCE).parts[0] != "measures":
+        concrete = {entry.module for entry in entries("measures").values()}
+        concrete |= {"pomona.measures.position", "pomona.measures.cascade"}
+        assert not concrete & set(imports(path))
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda p: str(p.relative_to(SOURCE)))
 def test_only_kernels_go_without_annotations(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef) and node.returns is None:

@@ -12,6 +12,7 @@ from pomona._registry import entries
 from pomona.errors import InputError
 from pomona.experiments.findings import Analysis, Findings, columns, find
 from pomona.report.comparison import comparison_report
+from pomona.report.section import sections_of
 
 ANALYSES = entries("experiments/analysis")
 
@@ -56,7 +57,7 @@ def test_a_real_comparison(finished):
     conforms(real)
     assert all(real.tables[name].height for name in ANALYSES if name != "order_changes")
     report = comparison_report(real)
-    assert len(report.sections) == 12
+    assert [one.section.name for one in report.sections] == [one.name for one in sections_of("comparison")]
     assert all(figure.spec["description"] for figure in report.figures)
     invented = invent()
     for frame in ("runs", "values", "curves", "warnings"):
@@ -112,20 +113,20 @@ def test_the_same_seed_gives_the_same_findings_on_any_number_of_threads(findings
 def test_a_ranker_that_misses_queries_wins_nothing():
     # Without fold 2, which is made no easier, MART would be first by its mean on fold 1 alone.
     results = invent([Ranker("MART", 0.3), *RANKERS[2:]], failed=[("one", 2, "MART", 0)])
-    found = find(results, n_resamples=200)
-    assert found.headline["winner"].to_list() == ["Linear"]
-    assert found.headline["runner_up"].to_list() == [None]
-    assert found.winning["ranker"].to_list() == found.fronts["ranker"].to_list() == ["Linear"]
-    assert "MART" in found.quality["ranker"]
-    assert found.pairs["n_queries"].to_list() == [60, 60]
-    assert any("MART was judged on 60 of 120 queries" in text for text in found.warnings)
+    findings = find(results, n_resamples=200)
+    assert findings.headline["winner"].to_list() == ["Linear"]
+    assert findings.headline["runner_up"].to_list() == [None]
+    assert findings.winning["ranker"].to_list() == findings.fronts["ranker"].to_list() == ["Linear"]
+    assert "MART" in findings.quality["ranker"]
+    assert findings.pairs["n_queries"].to_list() == [60, 60]
+    assert any("MART was judged on 60 of 120 queries" in text for text in findings.warnings)
 
 
 def test_documents_that_cannot_be_read_are_a_warning():
-    found = find(invent(datasets=("gone",)), n_resamples=100)
-    assert found.documents.is_empty()
-    assert "score:MART" in found.documents.columns
-    assert found.warnings == ["documents of gone cannot be shown: gone/test.txt: no such file"]
+    findings = find(invent(datasets=("gone",)), n_resamples=100)
+    assert findings.documents.is_empty()
+    assert "score:MART" in findings.documents.columns
+    assert findings.warnings == ["documents of gone cannot be shown: gone/test.txt: no such file"]
 
 
 def test_the_first_ranker_is_the_baseline_if_none_is_named():
@@ -133,11 +134,11 @@ def test_the_first_ranker_is_the_baseline_if_none_is_named():
 
 
 def test_one_ranker_on_one_query():
-    found = find(invent(RANKERS[:1], n_queries=1, n_folds=1, seeds=(0,)), n_resamples=50)
-    assert found.pairs.is_empty()
-    assert found.headline.row(0, named=True)["runner_up"] is None
-    assert found.winning["normalized"].to_list() == [None]
-    assert found.quality["low"].to_list() == [None, None]
+    findings = find(invent(RANKERS[:1], n_queries=1, n_folds=1, seeds=(0,)), n_resamples=50)
+    assert findings.pairs.is_empty()
+    assert findings.headline.row(0, named=True)["runner_up"] is None
+    assert findings.winning["normalized"].to_list() == [None]
+    assert findings.quality["low"].to_list() == [None, None]
 
 
 def test_nothing_finished_is_refused():

@@ -70,7 +70,7 @@ def kill_once_running(runner, tasks, number, times):
             results[event.run.ranker] = event.result
         elif event.run == tasks[0].run and times:
             times -= 1
-            while (process := runner.pool.workers[0].process) is None:
+            while (process := runner.workers[0].process) is None:
                 time.sleep(0.01)
             os.kill(process.pid, number)
     return results
@@ -116,7 +116,7 @@ from test_runner import tasks_of
 spec = spec_from_options(["toy=simulate(queries=24, features=5)"], "{ENDLESS}", bounds=False)
 with LocalRunner(1, 1) as runner:
     for event in runner.run(tasks_of(spec)[:1]):
-        print(runner.pool.workers[0].process.pid, flush=True)
+        print(runner.workers[0].process.pid, flush=True)
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     starter = subprocess.Popen(

@@ -165,6 +165,8 @@ def test_a_record_made_by_hand_is_checked(make_spec):
     spec = make_spec("mart, lambdamart")
     with pytest.raises(PomonaError, match="label: two are called 'MART'"):
         dataclasses.replace(spec, rankers=spec.rankers[:1] * 2)
+    with pytest.raises(PomonaError, match="rankers: expected one at least"):
+        dataclasses.replace(spec, rankers=())
     with pytest.raises(PomonaError, match="measures: unknown measure 'ndgc'"):
         dataclasses.replace(spec, measures=["ndgc"])
 

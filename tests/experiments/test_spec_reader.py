@@ -53,6 +53,8 @@ def refusal(tmp_path, text):
             ":2: dataset 1 source: unknown collection, directory or file",
         ),
         (f"[[dataset]]\nfolds = [1]\n{RANKER}", ":1: dataset 1: found no data, expected one of"),
+        (f"[[dataset]]\nsource = []\n{RANKER}", ":2: dataset 1 source: expected one collection"),
+        (f"[[dataset]]\nsource = [1]\n{RANKER}", ":2: dataset 1 source: found 1, expected a text"),
         (f"[[dataset]]\nsource='mq2008'\nsimulate={{}}\n{RANKER}", "found source and simulate"),
         (
             f"[[dataset]]\nsource='mq2008'\ntest='x'\n{RANKER}",

@@ -44,6 +44,6 @@ def test_refusals():
 
 def test_values_and_normalizer():
     lists = RankedLists.of_labels([[0, 2, 1, 1], [0, 0]])
-    assert AveragePrecision().values(lists.levels).tolist() == [0, 1, 1]
+    assert AveragePrecision().is_relevant(lists.levels).tolist() == [False, True, True]
     assert AveragePrecision().normalizer(lists).tolist() == [3, 0]
     assert AveragePrecision(k=2, divisor="cut").normalizer(lists).tolist() == [2, 0]

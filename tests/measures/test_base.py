@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from pomona._registry import entries
 from pomona.errors import InputError
 from pomona.measures.base import Measure
+from pomona.measures.dcg import DCG
 from pomona.measures.judge import judge
-from pomona.measures.lists import Judged, RankedLists
+from pomona.measures.lists import RankedLists, ScoredQueries
+from pomona.measures.ndcg import NDCG
 from pomona.measures.parse import measure
 from pomona.testing import measure_checks
 from reference import measures as reference
@@ -27,7 +29,7 @@ def of(name, k=None):
 
 
 def judged(labels, scores):
-    return Judged(np.array(labels, float), np.array(scores, float), np.array([0, len(labels)]))
+    return ScoredQueries(np.array(labels, float), np.array(scores, float), np.array([0, len(labels)]))
 
 
 def test_every_measure_has_a_reference():
@@ -101,3 +103,93 @@ def test_real_valued_labels(labels):
     lists = RankedLists.of_labels([labels])
     assert lists.levels[lists.codes].tolist() == labels
     assert measure("ndcg@5").of_query(labels) == pytest.approx(reference.ndcg(labels, 5), abs=1e-9)
+
+
+class TwiceOfQuery(NDCG):
+    def of_query(self, labels):
+        return 2 * super().of_query(labels)
+
+
+class TwiceOfLists(NDCG):
+    def of_lists(self, lists):
+        return 2 * super().of_lists(lists)
+
+
+class TwiceClosedForm(NDCG):
+    def closed_form(self, lists):
+        form = super().closed_form(lists)
+        return replace(form, normalizer=form.normalizer / 2)
+
+
+class TwiceValues(DCG):
+    def values(self, levels):
+        return 2 * super().values(levels)
+
+
+class TwiceMixin:
+    def of_query(self, labels):
+        return 2 * super().of_query(labels)
+
+
+class TwiceMixedIn(TwiceMixin, NDCG):
+    """A rule that stands in a class that is no measure."""
+
+
+TWICE = [TwiceOfQuery, TwiceOfLists, TwiceClosedForm, TwiceValues, TwiceMixedIn]
+
+
+def four_times(cls):
+    """The measure of `cls` doubled once more, by each of the methods."""
+
+    class ByQuery(cls):
+        def of_query(self, labels):
+            return 2 * super().of_query(labels)
+
+    class ByLists(cls):
+        def of_lists(self, lists):
+            return 2 * super().of_lists(lists)
+
+    class BySwaps(cls):
+        def swap_deltas(self, labels):
+            return 2 * super().swap_deltas(labels)
+
+    return ByQuery, ByLists, BySwaps
+
+
+@pytest.mark.parametrize("cls", TWICE)
+def test_one_method_defines_the_measure_everywhere(cls):
+    once = DCG(k=3) if cls is TwiceValues else NDCG(k=3)
+    labels, scores = [0, 2, 1, 1, 3], [3, 3, 2, 1, 0]
+    ways = [(cls(k=3), 2, 2)]
+    by_query, by_lists, by_swaps = four_times(cls)
+    ways += [(by_query(k=3), 4, 4), (by_lists(k=3), 4, 4), (by_swaps(k=3), 2, 4)]
+    for one, factor, delta_factor in ways:
+        lists = judged(labels, scores).ranked()
+        assert one.of_query(labels) == pytest.approx(factor * once.of_query(labels))
+        assert one.of_lists(lists) == pytest.approx(factor * once.of_lists(lists))
+        tied = judged(labels, scores).ranked("expected")
+        assert one.of_lists(tied) == pytest.approx(factor * once.of_lists(tied))
+        np.testing.assert_allclose(one.swap_deltas(labels), delta_factor * once.swap_deltas(labels))
+        form = one.closed_form(lists)
+        assert (form is None) == (cls not in (TwiceClosedForm, TwiceValues) or factor + delta_factor > 4)
+        assert form is None or form.evaluate() == pytest.approx(factor * once.of_lists(lists))
+
+
+def test_only_a_rule_for_one_list_enumerates_ties():
+    assert Halves.enumerates_ties
+    assert TwiceOfQuery.enumerates_ties
+    assert not TwiceOfLists.enumerates_ties
+    assert not TwiceClosedForm.enumerates_ties
+    by_query, by_lists, by_swaps = four_times(TwiceOfQuery)
+    assert by_query.enumerates_ties
+    assert not by_lists.enumerates_ties
+    assert by_swaps.enumerates_ties
+
+
+def test_a_closed_form_that_is_switched_off_needs_another_rule():
+    class Off(NDCG):
+        def closed_form(self, lists):
+            return None
+
+    with pytest.raises(InputError, match="Off has no closed form here"):
+        Off().of_query([1, 0])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pomona.measures.cascade import CascadeMeasure
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
 
 
@@ -14,7 +14,7 @@ def test_a_certain_stop_needs_no_division():
 
 def test_a_large_tied_block_does_not_overflow():
     n = 2000
-    judged = Judged(np.tile([0.0, 4.0], n // 2), np.zeros(n), np.array([0, n]))
+    judged = ScoredQueries(np.tile([0.0, 4.0], n // 2), np.zeros(n), np.array([0, n]))
     value = measure("err").of_lists(judged.ranked("expected"))[0]
     assert 0.5 < value < 1
 

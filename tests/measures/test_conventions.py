@@ -76,10 +76,11 @@ def test_scikit_learn_itself():
     random = np.random.default_rng(3)
     for _ in range(20):
         labels, scores = random.integers(0, 4, 12), random.integers(0, 4, 12)
-        from pomona.measures.lists import Judged
+        from pomona.measures.lists import ScoredQueries
 
         ours = judge(
-            Judged(labels.astype(float), scores.astype(float), np.array([0, 12])), [measure("sklearn:ndcg@5")]
+            ScoredQueries(labels.astype(float), scores.astype(float), np.array([0, 12])),
+            [measure("sklearn:ndcg@5")],
         )
         assert ours[0].mean == pytest.approx(ndcg_score([labels], [scores], k=5), abs=1e-14)
 

@@ -9,7 +9,7 @@ from pomona._registry import entries
 from pomona.errors import InputError
 from pomona.measures.gap import explain_gap
 from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
 
 PAIRS = [
@@ -29,7 +29,7 @@ def documents(seed):
     labels[: lengths[0]] = 0
     scores = np.round(random.standard_normal(lengths.sum()), 1)
     ids = [f"d{i}" for i in random.permutation(lengths.sum())]
-    return Judged(labels.astype(float), scores, np.append(0, np.cumsum(lengths)), ids)
+    return ScoredQueries(labels.astype(float), scores, np.append(0, np.cumsum(lengths)), ids)
 
 
 @pytest.mark.parametrize(("name", "first", "last"), PAIRS)
@@ -54,7 +54,7 @@ def test_what_is_printed_adds_up(seed):
 
 
 def test_in_words():
-    judged = Judged(np.array([0.0, 0.0, 2.0]), np.array([2.0, 1.0, 1.0]), np.array([0, 2, 3]))
+    judged = ScoredQueries(np.array([0.0, 0.0, 2.0]), np.array([2.0, 1.0, 1.0]), np.array([0, 2, 3]))
     gap = explain_gap(judged, measure("yahoo:ndcg@10"), measure("letor4:ndcg@10"))
     by_rule = {part.rule: part for part in gap.parts}
     assert by_rule["empty queries"].change == -1 / 2
@@ -67,7 +67,7 @@ def test_in_words():
 
 
 def test_ties_and_precision():
-    judged = Judged(np.array([0.0, 1.0]), np.array([0.7, 0.700000001]), np.array([0, 2]), ["a", "b"])
+    judged = ScoredQueries(np.array([0.0, 1.0]), np.array([0.7, 0.700000001]), np.array([0, 2]), ["a", "b"])
     gap = explain_gap(judged, measure("definition:rr"), measure("trec_eval:rr"))
     assert [(part.rule, part.change) for part in gap.parts] == [("score precision", -1 / 2), ("ties", 1 / 2)]
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pomona.errors import InputError, UnknownNameError
-from pomona.measures.lists import TIE_RULES, Judged, RankedLists, encode
+from pomona.measures.lists import TIE_RULES, RankedLists, ScoredQueries, encode
 from reference.measures import stable_order
 
 
@@ -14,7 +14,7 @@ def ranked_labels(judged, *rules):
 
 
 def one_query(labels, scores, **more):
-    return Judged(np.array(labels, float), np.array(scores, float), np.array([0, len(labels)]), **more)
+    return ScoredQueries(np.array(labels, float), np.array(scores, float), np.array([0, len(labels)]), **more)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 3)), min_size=1, max_size=100))
@@ -25,7 +25,7 @@ def test_sorting_is_stable_and_descending(rows):
 
 
 def test_every_query_is_sorted_apart():
-    judged = Judged(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]), np.array([0, 2, 3]))
+    judged = ScoredQueries(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]), np.array([0, 2, 3]))
     assert ranked_labels(judged) == [2, 1, 3]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from golden import thesis
 from pomona.errors import InputError, UnknownNameError
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 from pomona.measures.ndcg import NDCG
 from pomona.measures.parse import measure
 
@@ -46,7 +46,7 @@ def test_a_short_query():
 
 
 def test_the_ideal_knows_documents_that_were_not_ranked():
-    judged = Judged(
+    judged = ScoredQueries(
         np.array([1.0]), np.array([1.0]), np.array([0, 1]), None, np.array([1.0, 2.0]), np.array([0, 2])
     )
     assert NDCG().of_lists(judged.ranked())[0] == pytest.approx(1 / (3 + 1 / log2(3)))

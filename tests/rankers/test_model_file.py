@@ -7,9 +7,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import pomona as pm
 from pomona._arrays import write_arrays
 from pomona.errors import PomonaError
-from pomona.rankers.model_file import read_model, with_prefix, write_model
+from pomona.rankers.model_file import (
+    parameters_from_json,
+    parameters_to_json,
+    read_model,
+    with_prefix,
+    write_model,
+)
 from pomona.trees.forest import Forest
 from reference import forest as plain
 
@@ -153,6 +160,22 @@ def test_a_missing_file_or_folder_is_named(tmp_path):
         read_model(tmp_path / "m.pomona")
     with pytest.raises(PomonaError, match=r"m\.pomona: cannot be written: No such file"):
         write_model(tmp_path / "none" / "m.pomona", "mart", {}, {})
+
+
+def test_values_as_json_keeps_them():
+    given = {
+        "n": np.int64(3),
+        "sizes": (64, 32),
+        "weights": np.array([0.5]),
+        "measure": pm.measure("ap"),
+        "no": None,
+    }
+    written = parameters_to_json(given)
+    assert written == {"n": 3, "sizes": [64, 32], "weights": [0.5], "measure": "ap", "no": None}
+    assert json.loads(json.dumps(written)) == written
+    assert parameters_from_json(written)["sizes"] == (64, 32)
+    with pytest.raises(PomonaError, match=r"parameter odd=<object .*> cannot be written to a model file"):
+        parameters_to_json({"odd": object()})
 
 
 def test_the_arrays_of_a_part_are_told_by_their_prefix():

@@ -39,7 +39,7 @@ def test_the_machines_fonts_are_asked_only_for_letters_that_the_converter_lacks(
     with drawing(tmp_path) as draw:
         for stem, text in (("latin", "Modrý, Ω ± ▲ −1 · Ж “’”"), ("other", odd), ("more", odd)):
             draw(stem, written(text))
-    assert started == [True, False]
+    assert sorted(started) == [False, True]
     assert odd in (tmp_path / "other.svg").read_text()
     assert b"LiberationSans" in (tmp_path / "latin.pdf").read_bytes(), "the font lies in the file"
 

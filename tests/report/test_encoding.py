@@ -23,7 +23,7 @@ def test_data_have_the_digits_a_screen_can_show():
 def test_the_leaders_are_drawn_last():
     rows = encoding.with_slots(invented(9), [{"ranker": name} for name in ("LambdaMART", "AdaRank", "MART")])
     assert [row["slot"] for row in rows][1] == "other"
-    assert [row["ranker"] for row in encoding.upside(rows)] == ["AdaRank", "MART", "LambdaMART"]
+    assert [row["ranker"] for row in encoding.paint_order(rows)] == ["AdaRank", "MART", "LambdaMART"]
 
 
 def test_the_legend_names_rankers_and_keeps_texts_texts():

@@ -32,8 +32,11 @@ class NotANumber(FirstGood):
 
 
 class TwoMinds(FirstGood):
+    def of_query(self, labels):
+        return 1.0
+
     def of_lists(self, lists):
-        return super().of_lists(lists) + 1
+        return np.full(lists.n_queries, 2.0)
 
 
 class WorseIsBetter(FirstGood):
@@ -61,6 +64,15 @@ class TakesAnyCutoff(FirstGood):
 class WrongDeltas(FirstGood):
     def swap_deltas(self, labels):
         return np.zeros((len(labels), len(labels)))
+
+
+class WrongClosedForm(NDCG):
+    def of_lists(self, lists):
+        return super().of_lists(lists)
+
+    def closed_form(self, lists):
+        form = super().closed_form(lists)
+        return replace(form, normalizer=form.normalizer / 2)
 
 
 class StableIsExpected(NDCG):
@@ -124,6 +136,7 @@ class SaysBestIsWorst(NDCG):
         (IgnoresItsCutoff, checks.check_cutoff, "below the cut-off k=1 must not count"),
         (TakesAnyCutoff, checks.check_cutoff, r"TakesAnyCutoff\(k=0\) must be refused"),
         (WrongDeltas, checks.check_swap_deltas, "swap_deltas must equal the change of the value"),
+        (WrongClosedForm, checks.check_closed_form, "closed_form must give the value of the measure"),
         (StableIsExpected, checks.check_expected_ties, "must give the mean over all orders"),
         (SaysBestIsWorst, checks.check_worst_and_best_ties, "worst and best must bound the others"),
         (HasMemory, checks.check_is_a_value, "must not remember earlier queries"),

@@ -104,10 +104,17 @@ class CountsThreads(Stepwise):
 
 
 class LosesAnAttribute(Stepwise):
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("coef_",)
+    def set_state(self, facts, arrays):
+        self.coef_, self.scale_ = arrays["coef_"], 1.0
+
+
+class ScoresOtherwiseWhenLoaded(Stepwise):
+    def learn(self, train, valid, weights):
+        super().learn(train, valid, weights)
+        self.bonus = 1.0
 
     def predict_rows(self, X):
-        return (np.nan_to_num(X) / getattr(self, "scale_", 1.0) * self.coef_).sum(axis=1)
+        return super().predict_rows(X) + getattr(self, "bonus", 0.0)
 
 
 class LosesDigits(Stepwise):
@@ -226,7 +233,8 @@ class CannotBeCloned(Stepwise):
         (ScoresByPlace, checks.check_scores_follow_documents, "must not depend on the order of the rows"),
         (IgnoresItsSeed, checks.check_same_seed_same_model, "same seed must give the same model"),
         (CountsThreads, checks.check_same_seed_same_model, r"any number of threads \(1 and 2\)"),
-        (LosesAnAttribute, checks.check_save_and_load, "must give the scores of the saved one"),
+        (LosesAnAttribute, checks.check_save_and_load, "save and load must keep attribute scale_"),
+        (ScoresOtherwiseWhenLoaded, checks.check_save_and_load, "must give the scores of the saved one"),
         (LosesDigits, checks.check_save_and_load, "save and load must keep attribute coef_"),
         (LosesItsRecord, checks.check_save_and_load, "save and load must keep attribute evals_"),
         (FearsConstants, checks.check_odd_data, "scores must be finite also with constant features"),

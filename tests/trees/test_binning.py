@@ -132,7 +132,7 @@ def test_features_of_few_values_share_a_byte():
 
 
 def test_rows_lie_in_one_cache_line():
-    codes = Codes.room(33, np.full(64 + 8, 255, np.int32))
+    codes = Codes.zeros(33, np.full(64 + 8, 255, np.int32))
     assert [block.ctypes.data % 64 for block in codes.blocks] == [0, 0]
     assert [block.shape[1] for block in codes.blocks] == [64, 8]
 
@@ -160,4 +160,4 @@ def test_wrong_input_is_refused():
 
 
 def test_room_for_nothing_but_constants():
-    assert Codes.room(5, np.ones(3, np.int32)).blocks == []
+    assert Codes.zeros(5, np.ones(3, np.int32)).blocks == []

@@ -51,7 +51,6 @@ def test_nodes_and_leaves_are_put_in_level_order():
     found = coded([{**tree, "left": [1, 2, ~0], "right": [~1, ~3, ~2]}])
     assert found.left.tolist() == [1, 2, 5]
     assert found.right.tolist() == [3, 4, 6]
-    assert found.leaf.tolist() == [1, 3, 0, 2]
 
 
 def test_oblivious_trees_are_recognized():

@@ -5,7 +5,7 @@ from pomona._jit import threads
 from pomona._team import new_board
 from pomona.trees.binning import Bins
 from pomona.trees.divide import divide, goes_left, open_root, sort_range
-from pomona.trees.grower import Bench, GrowthRules
+from pomona.trees.grower import GrowthRules, Workspace
 
 
 def test_goes_left():
@@ -30,15 +30,15 @@ def opened(n=5000, n_features=70, seed=0):
     X = random.normal(size=(n, n_features)).astype(np.float32)
     X[:, :9] = np.round(X[:, :9])
     bins = Bins.of(X)
-    bench = Bench(bins, bins.codes(X), GrowthRules(), 4)
+    workspace = Workspace(bins, bins.codes(X), GrowthRules(), 4)
     gradient = (X[:, 3] + 0.3 * random.normal(size=n)).astype(np.float32)
-    bench.start(gradient, np.ones(n, np.float32), None, np.random.default_rng(0))
-    return bench
+    workspace.start(gradient, np.ones(n, np.float32), None, np.random.default_rng(0))
+    return workspace
 
 
-def by_hand(bench, leaf):
+def by_hand(workspace, leaf):
     """The histogram of a leaf's documents, feature after feature."""
-    table = bench.table
+    table = workspace.table
     rows = table.rows[table.leaves["begin"][leaf] : table.leaves["end"][leaf]]
     sums = np.zeros(table.bin_start[-1], np.int64)
     for f, column in enumerate(table.columns):
@@ -49,10 +49,10 @@ def by_hand(bench, leaf):
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_children_have_their_documents_and_histograms(n_threads):
     with threads(n_threads):  # but this one thread does all tasks
-        bench = opened()
-        table, board = bench.table, new_board()
+        workspace = opened()
+        table, board = workspace.table, new_board()
         open_root(board, table, 99, True)
-        assert np.array_equal(table.histograms[0], by_hand(bench, 0))
+        assert np.array_equal(table.histograms[0], by_hand(workspace, 0))
         split = table.leaves[0].copy()
         assert split["feature"] == 3
         divide(board, table, 0, 1, False, 99, True)
@@ -63,5 +63,5 @@ def test_children_have_their_documents_and_histograms(n_threads):
     assert left == [row for row in range(5000) if codes[row] <= split["bin"]]
     assert right == [row for row in range(5000) if codes[row] > split["bin"]]
     for leaf in (0, 1):
-        assert np.array_equal(table.histograms[table.leaves["slot"][leaf]], by_hand(bench, leaf))
+        assert np.array_equal(table.histograms[table.leaves["slot"][leaf]], by_hand(workspace, leaf))
     assert table.leaves["total"][0] == split["left_total"]

@@ -5,13 +5,13 @@ from pomona._jit import threads
 from pomona.errors import InputError
 from pomona.trees import grower
 from pomona.trees.binning import Bins
-from pomona.trees.grower import Bench, GrowthRules, newton_steps
+from pomona.trees.grower import GrowthRules, Workspace, newton_steps
 
 
-def bench(n=50, rules=None, n_features=3, n_leaves=4):
+def workspace(n=50, rules=None, n_features=3, n_leaves=4):
     X = np.random.default_rng(0).normal(size=(n, n_features)).astype(np.float32)
     bins = Bins.of(X)
-    return Bench(bins, bins.codes(X), rules or GrowthRules(), n_leaves)
+    return Workspace(bins, bins.codes(X), rules or GrowthRules(), n_leaves)
 
 
 @pytest.mark.parametrize(
@@ -34,18 +34,18 @@ def test_impossible_rules_are_refused(rules, message):
 
 def test_rules_and_codes_must_fit_the_bins():
     with pytest.raises(InputError, match="2 monotone constraints for 3 features"):
-        bench(rules=GrowthRules(monotone=(0, 1)))
+        workspace(rules=GrowthRules(monotone=(0, 1)))
     X = np.zeros((4, 2), np.float32)
     with pytest.raises(InputError, match="codes of 1 features, expected 2"):
-        Bench(Bins.of(X), Bins.of(X[:, :1]).codes(X[:, :1]), GrowthRules(), 2)
+        Workspace(Bins.of(X), Bins.of(X[:, :1]).codes(X[:, :1]), GrowthRules(), 2)
 
 
 def test_gradients_must_fit_the_documents():
     ones = np.ones(50, np.float32)
     with pytest.raises(InputError, match="50 documents"):
-        bench().start(ones[:-1], ones, None, np.random.default_rng(0))
+        workspace().start(ones[:-1], ones, None, np.random.default_rng(0))
     with pytest.raises(InputError, match="no documents"):
-        bench().start(ones, ones, np.empty(0, np.int32), np.random.default_rng(0))
+        workspace().start(ones, ones, np.empty(0, np.int32), np.random.default_rng(0))
 
 
 def test_newton_steps_without_anything_to_divide_by():
@@ -60,7 +60,7 @@ def test_leaf_sums_are_exact_and_the_same_for_any_threads(monkeypatch):
     found = []
     for count in (1, 4):
         with threads(count):
-            ours = bench()
+            ours = workspace()
             ours.start(gradient, hessian, None, np.random.default_rng(0))
             leaves = ours.table.leaves
             leaves["begin"], leaves["end"] = [0, 20, 20, 45], [20, 20, 45, 50]
@@ -73,7 +73,7 @@ def test_leaf_sums_are_exact_and_the_same_for_any_threads(monkeypatch):
 
 
 def test_features_are_drawn_for_every_tree():
-    ours = bench(rules=GrowthRules(feature_fraction=0.5), n_features=40)
+    ours = workspace(rules=GrowthRules(feature_fraction=0.5), n_features=40)
     ones = np.ones(50, np.float32)
     rng, drawn = np.random.default_rng(0), []
     for _ in range(3):

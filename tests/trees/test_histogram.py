@@ -103,7 +103,7 @@ def test_histograms_are_sums_by_code_and_siblings_are_differences():
     n = 1500
     n_bins = np.concatenate((np.full(64 + 38, 250), [2, 9, 7])).astype(np.int32)
     columns = np.stack([random.integers(0, bins, n) for bins in n_bins]).astype(np.uint8)
-    codes = Codes.room(n, n_bins)
+    codes = Codes.zeros(n, n_bins)
     assert codes.byte_table["n_codes"].tolist()[-1] == 2 * 9 * 7
     for seat in codes.seats:
         block = codes.blocks[seat["byte"] // 64]

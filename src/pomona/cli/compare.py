@@ -92,7 +92,11 @@ def compare(
     preface = ""
     if data[0].endswith(".toml"):
         options = context.params.items()
-        given = [f"--{name.replace('_', '-')}" for name, value in options if value and name not in _ANYHOW]
+        given = [
+            f"--{name.replace('_', '-')}"
+            for name, value in options
+            if value is not None and name not in _ANYHOW
+        ]
         if len(data) > 1 or given:
             more = ", ".join([*data[1:], *given])
             raise InputError(f"the spec says what to compare, so {more} must go into it", data[0])

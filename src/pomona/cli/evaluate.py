@@ -13,7 +13,7 @@ from pomona.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from pomona.measures.judge import Judgement
-    from pomona.measures.lists import Judged
+    from pomona.measures.lists import ScoredQueries
 
 _DEFAULT_MEASURES = ("ndcg@1", "ndcg@5", "ndcg@10", "p@10", "ap", "rr")
 _TOOLS = ("letor3", "letor4", "mslr", "ranklib", "yahoo", "yahoo-half", "trec_eval", "trec_eval-10")
@@ -133,14 +133,15 @@ def _cutoffs(measures: list[str]) -> tuple[int, ...]:
 
 def _read(
     data: Path | None, scores: Path | None, qrels: Path | None, run: Path | None, columns: dict[str, Any]
-) -> tuple[Judged, list[str]]:
+) -> tuple[ScoredQueries, list[str]]:
     if qrels is not None and run is not None:
         from pomona.data.trec import dataset_of_trec, read_qrels, read_run
-        from pomona.measures.lists import Judged
+        from pomona.measures.lists import ScoredQueries
 
         trec = dataset_of_trec(read_qrels(qrels), read_run(run))
         documents = trec.data.y, trec.scores, trec.data.query_ptr, trec.data.doc_ids
-        return Judged(*documents, trec.pool_labels, trec.pool_ptr), [str(qid) for qid in trec.data.qids]
+        queries = ScoredQueries(*documents, trec.pool_labels, trec.pool_ptr)
+        return queries, [str(qid) for qid in trec.data.qids]
     if data is None or scores is None:
         raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")
     from pomona.cli.inputs import read_judged
@@ -149,7 +150,7 @@ def _read(
 
 
 def _judgements(
-    judged: Judged, wanted: list[str], convention: str | None, ties: str | None
+    judged: ScoredQueries, wanted: list[str], convention: str | None, ties: str | None
 ) -> list[Judgement]:
     from dataclasses import replace
 
@@ -161,7 +162,7 @@ def _judgements(
 
 
 def _print_means(
-    judged: Judged,
+    judged: ScoredQueries,
     qids: list[str],
     wanted: list[str],
     convention: str | None,
@@ -207,7 +208,7 @@ def _notes(judgements: list[Judgement]) -> list[str]:
     ]
 
 
-def _print_conventions(judged: Judged, wanted: list[str], ties: str | None, as_json: bool) -> None:
+def _print_conventions(judged: ScoredQueries, wanted: list[str], ties: str | None, as_json: bool) -> None:
     from pomona.cli.output import print_json, print_table
     from pomona.measures.conventions import CONVENTIONS
     from pomona.measures.parse import measure

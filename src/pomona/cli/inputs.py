@@ -9,7 +9,7 @@ from pomona.errors import InputError
 
 if TYPE_CHECKING:
     from pomona._types import Scores
-    from pomona.measures.lists import Judged
+    from pomona.measures.lists import ScoredQueries
 
 
 def read_scores(path: Path, n_docs: int) -> Scores:
@@ -37,11 +37,11 @@ def _is_number(text: bytes) -> bool:
     return value == value and b"_" not in text
 
 
-def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[Judged, list[str]]:
+def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[ScoredQueries, list[str]]:
     """The documents of a file with their scores, and the ids of their queries."""
     from pomona.data.read import read
-    from pomona.measures.judge import judged_of
+    from pomona.measures.judge import scored_queries
 
     dataset = read(data, **columns)
     given = dataset.from_input_order(read_scores(scores, dataset.n_docs))
-    return judged_of(dataset, given), [str(qid) for qid in dataset.qids]
+    return scored_queries(dataset, given), [str(qid) for qid in dataset.qids]

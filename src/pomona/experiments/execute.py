@@ -39,7 +39,7 @@ from pomona.experiments.run import RunSpec
 from pomona.experiments.search import search, timed_fit
 from pomona.experiments.source import FoldSource, cut, digest
 from pomona.experiments.spec import ranker_class
-from pomona.measures.judge import judge, judged_of
+from pomona.measures.judge import judge, scored_queries
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.base import Ranker, load_model
 from pomona.rankers.model_file import parameters_to_json
@@ -206,11 +206,12 @@ def _fitted(run: RunSpec, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
             n_trials=run.search.n_trials,
             seed=seed,
         )
-    record["best_iteration"] = getattr(ranker, "best_iteration_", None)
-    curves = getattr(ranker, "evals_", {})
-    record["curves"] = {part: [float(value) for value in values] for part, values in curves.items()}
-    record["parameters"] = parameters_to_json(ranker.get_params(deep=False))
-    return ranker, record
+    learnt = {
+        "best_iteration": getattr(ranker, "best_iteration_", None),
+        "curves": getattr(ranker, "evals_", {}),
+        "parameters": ranker.get_params(deep=False),
+    }
+    return ranker, {**record, **parameters_to_json(learnt)}
 
 
 def _timed_scores(ranker: Ranker, test: Dataset) -> tuple[Scores, float]:
@@ -233,7 +234,7 @@ def _judged(
         if data is None:
             continue
         scores = test_scores if part == "test" else ranker.predict(data)
-        judgements = dict(zip(measures, judge(judged_of(data, scores), parsed), strict=True))
+        judgements = dict(zip(measures, judge(scored_queries(data, scores), parsed), strict=True))
         means[part] = {column: judgement.mean for column, judgement in judgements.items()}
         keys = {"part": [part] * data.n_queries, "qid": data.qids.astype(np.str_).tolist()}
         frames.append(pl.DataFrame({**keys, **{column: one.values for column, one in judgements.items()}}))

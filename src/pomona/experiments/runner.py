@@ -12,7 +12,6 @@ import gc
 import queue
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 from pomona._jit import n_threads
 from pomona._machine import available_memory
@@ -56,19 +55,13 @@ def share_cores(n_jobs: int | None, n_runs: int, largest_bytes: int) -> tuple[in
     return n_jobs, max(1, cores // n_jobs)
 
 
-class LocalRunner:
+class LocalRunner(Pool):
     """Executes tasks in processes on this machine; a context that ends them."""
 
     def __init__(self, n_jobs: int, threads: int, time_limit: float | None = None) -> None:
-        self.time_limit = time_limit
         # Asking for the versions loads what every run needs, before the first run comes.
-        self.pool = Pool(n_jobs, dict.fromkeys(_THREAD_COUNTS, str(threads)), versions)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.pool.__exit__()
+        super().__init__(n_jobs, dict.fromkeys(_THREAD_COUNTS, str(threads)), versions)
+        self.time_limit = time_limit
 
     def run(self, tasks: Sequence[Task], *, is_rehearsal: bool = False) -> Iterator[RunEvent]:
         """Do the tasks, in any order; ends when all have ended. A rehearsal only tries the rankers out."""
@@ -83,7 +76,7 @@ class LocalRunner:
                 events.put(RunEvent(task.run, result))
 
         for task in tasks:
-            self.pool.submit(execute_in, task)
+            self.submit(execute_in, task)
         n_left = len(tasks)
         while n_left:
             event = events.get()

@@ -30,7 +30,7 @@ from pomona.data.statistics import describe
 from pomona.errors import InputError
 from pomona.experiments.spec import DataSpec, Files, Simulated, Spec
 from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure as parse_measure
 
 VALID_SHARE = 0.2
@@ -215,9 +215,9 @@ def digest(fold: Fold) -> str:
     return checksum.hexdigest()
 
 
-def _any_ranking(data: Dataset) -> Judged:
+def _any_ranking(data: Dataset) -> ScoredQueries:
     """Scores without ties: do the measures take these labels at all?"""
-    return Judged(data.y, np.arange(data.n_docs, dtype=np.float64), data.query_ptr, data.doc_ids)
+    return ScoredQueries(data.y, np.arange(data.n_docs, dtype=np.float64), data.query_ptr, data.doc_ids)
 
 
 def _refuse_shared_ids(dataset: str, folds: Sequence[Fold]) -> None:

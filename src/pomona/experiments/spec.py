@@ -130,6 +130,9 @@ class DataSpec(_Record):
     doc_id: str | None = None
 
     def _check(self) -> None:
+        with refused_at("source"):
+            if self.source == ():
+                raise InputError("expected one collection, directory or file at least, found none")
         self._replace("name", lambda name: name or self._named_by_source())
         self._replace("folds", lambda folds: folds if folds is None else _different(folds, least=1))
 
@@ -250,6 +253,10 @@ class Spec(_Record):
     bounds: bool = True
 
     def _check(self) -> None:
+        for key in ("datasets", "rankers"):
+            with refused_at(key):
+                if not getattr(self, key):
+                    raise InputError("expected one at least, found none")
         self._replace("name", lambda name: name or " ".join(data.name for data in self.datasets))
         self._replace("measures", partial(_each_once, written=_measure_text))
         self._replace("conventions", _conventions)

@@ -153,7 +153,7 @@ def _dataset(table: _Table) -> DataSpec:
     source: str | tuple[str, ...] | Files | Simulated
     if kinds == ["source"]:
         places = tuple(_place(table, text) for text in table.several("source"))
-        source = places if len(places) > 1 else places[0]
+        source = places[0] if len(places) == 1 else places
     elif kinds == ["train"]:
         source = Files(**{key: _file(table, key) for key in parts if key in table.values})
     else:

@@ -1,1 +1,1 @@
-"""Measures: what a ranking is worth, and by whose rules."""
+"""Measures: the value of a ranking, by named rules."""

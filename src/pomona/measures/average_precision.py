@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from pomona._jit import kernel
 from pomona._types import Values
 from pomona.errors import UnknownNameError
 from pomona.measures.base import Measure
+from pomona.measures.closed_form import PRECISION, ClosedForm
 from pomona.measures.conventions import Relevant, relevant_of
 from pomona.measures.lists import RankedLists
 from pomona.measures.precision import ANY_POSITIVE, RELEVANT_SPELLINGS
@@ -22,11 +23,11 @@ from pomona.measures.precision import ANY_POSITIVE, RELEVANT_SPELLINGS
 def _sum_precision(first, last, codes, query_ptr, relevant, depth, out):
     for q in range(first, last):
         begin = query_ptr[q]
-        found, total = 0, 0.0
+        n_relevant, total = 0, 0.0
         for r in range(min(query_ptr[q + 1] - begin, depth)):
             if relevant[codes[begin + r]]:
-                found += 1
-                total += found / (r + 1)
+                n_relevant += 1
+                total += n_relevant / (r + 1)
         out[q] = total
 
 
@@ -54,26 +55,15 @@ def _expected_sum_precision(first, last, codes, query_ptr, block_end, relevant, 
         out[q] = total
 
 
-@kernel
-def _swap(relevant, depth, out):
-    """relevant (n,) at each rank · out (n, n) change of the sum of precisions."""
-    n = relevant.size
-    count, inverse = np.zeros(n + 1), np.zeros(n + 1)  # A_r and H_r: prefix sums of rel and of rel / rank
-    for r in range(1, n + 1):
-        count[r] = count[r - 1] + relevant[r - 1]
-        inverse[r] = inverse[r - 1] + (relevant[r - 1] / r if r <= depth else 0.0)
-    for a in range(1, n + 1):
-        for b in range(a + 1, n + 1):
-            if relevant[a - 1] == relevant[b - 1]:
-                continue
-            between = inverse[b - 1] - inverse[a]
-            at_b = count[b] / b if b <= depth else 0.0
-            if relevant[a - 1]:
-                delta = -between + at_b - (count[a] / a if a <= depth else 0.0)
-            else:
-                delta = between - at_b + ((count[a] + 1) / a if a <= depth else 0.0)
-            out[a - 1, b - 1] = delta
-            out[b - 1, a - 1] = delta
+class PrecisionForm(ClosedForm):
+    """The sum of the precisions at the ranks of the relevant documents."""
+
+    kind: ClassVar[int] = PRECISION
+
+    def sums(self) -> Values:
+        """Walk down every list once."""
+        rules = (self.level_values > 0, len(self.divisor))
+        return self.lists.each_ranking(_sum_precision, _expected_sum_precision, *rules)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,39 +102,23 @@ class AveragePrecision(Measure):
         if self.divisor not in ("all", "cut"):
             raise UnknownNameError("divisor", self.divisor, ("all", "cut"))
 
-    def values(self, levels: Values) -> Values:
-        """1 for a relevant label."""
-        return relevant_of(levels, self.relevant).astype(np.float64)
+    def is_relevant(self, levels: Values) -> NDArray[np.bool_]:
+        """Which distinct labels are relevant."""
+        return relevant_of(levels, self.relevant)
 
     def normalizer(self, lists: RankedLists) -> Values:
         """The number of relevant documents that each query's sum is divided by."""
-        return self._divisor(lists.pool_count(relevant_of(lists.levels, self.relevant)))
-
-    def of_lists(self, lists: RankedLists) -> Values:
-        """Walk down every list, then divide by its number of relevant documents."""
-        relevant = relevant_of(lists.levels, self.relevant)
-        n_relevant = self.normalizer(lists)
-        depth = self.k or lists.longest
-        if lists.block_end is None:
-            sums = lists.each_query(_sum_precision, lists.codes, lists.query_ptr, relevant, depth)
-        else:
-            sums = lists.each_query(
-                _expected_sum_precision, lists.codes, lists.query_ptr, lists.block_end, relevant, depth
-            )
-        values = np.full(len(sums), self.empty)
-        np.divide(sums, n_relevant, out=values, where=n_relevant > 0)
-        return values
-
-    def _divisor(self, n_relevant: Values) -> Values:
+        n_relevant = lists.pool_count(self.is_relevant(lists.levels))
         return np.minimum(n_relevant, self.k) if self.divisor == "cut" and self.k else n_relevant
 
-    def swap_deltas(self, labels: ArrayLike) -> Values:
-        """Closed form from prefix sums, every pair in O(1)."""
-        lists = RankedLists.of_labels([labels])
-        relevant = relevant_of(lists.levels, self.relevant)
-        n_relevant = self.normalizer(lists)[0]
-        out = np.zeros((len(lists.codes), len(lists.codes)))
-        if n_relevant:
-            _swap(relevant[lists.codes].astype(np.int64), self.k or len(lists.codes), out)
-            out /= n_relevant
-        return out
+    def closed_form(self, lists: RankedLists) -> ClosedForm | None:
+        """A sum of precisions over the ranks of the relevant documents."""
+        depth = self.depth(lists.longest)
+        return PrecisionForm(
+            lists=lists,
+            level_values=self.is_relevant(lists.levels).astype(np.float64),
+            numerator=np.ones(depth),
+            divisor=np.arange(1.0, depth + 1.0),
+            normalizer=self.normalizer(lists),
+            empty_value=self.empty,
+        )

@@ -67,9 +67,4 @@ class Best(Measure):
 
     def of_lists(self, lists: RankedLists) -> Values:
         """Look at the first k of every list."""
-        depth = self.k or lists.longest
-        if lists.block_end is None:
-            return lists.each_query(_best, lists.codes, lists.query_ptr, lists.levels, depth)
-        return lists.each_query(
-            _expected_best, lists.codes, lists.query_ptr, lists.block_end, lists.levels, depth
-        )
+        return lists.each_ranking(_best, _expected_best, lists.levels, self.depth(lists.longest))

@@ -11,13 +11,14 @@ so rank j of the block stops the user with probability a_{j−1} − a_j.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pomona._jit import kernel
 from pomona._types import Values
 from pomona.measures.base import Measure
+from pomona.measures.closed_form import CASCADE, ClosedForm
 from pomona.measures.lists import RankedLists
 
 
@@ -61,21 +62,15 @@ def _expected_cascade(first, last, codes, query_ptr, block_end, satisfies, numer
         out[q] = total
 
 
-@kernel
-def _swap(satisfies, weight, out):
-    """satisfies, weight (n,) at each rank · out (n, n). Free of the division by 1 − R, which may be 0."""
-    n = satisfies.size
-    reading = 1.0
-    for a in range(n):
-        between, passed = 0.0, 1.0  # of the ranks strictly between a and b, as if a were skipped
-        for b in range(a + 1, n):
-            gap = satisfies[b] - satisfies[a]
-            delta = gap * reading * (weight[a] - between - weight[b] * passed)
-            out[a, b] = delta
-            out[b, a] = delta
-            between += weight[b] * passed * satisfies[b]
-            passed *= 1.0 - satisfies[b]
-        reading *= 1.0 - satisfies[a]
+class CascadeForm(ClosedForm):
+    """A walk down the list that ends at the first document that satisfies."""
+
+    kind: ClassVar[int] = CASCADE
+
+    def sums(self) -> Values:
+        """Walk down every list once."""
+        rules = (self.level_values, self.numerator, self.divisor)
+        return self.lists.each_ranking(_cascade, _expected_cascade, *rules)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,26 +82,16 @@ class CascadeMeasure(Measure):
         raise NotImplementedError
 
     def weights(self, n: int) -> tuple[Values, Values]:
-        """What stopping at ranks 1..n is worth, as (numerator, divisor)."""
+        """The value of stopping at ranks 1..n, as (numerator, divisor)."""
         raise NotImplementedError
 
-    def _weights(self, n: int) -> tuple[Values, Values]:
-        return self.weights(n if self.k is None else min(self.k, n))
-
-    def of_lists(self, lists: RankedLists) -> Values:
-        """Walk down every list once."""
-        rules = (self.satisfies(lists.levels), *self._weights(lists.longest))
-        if lists.block_end is not None:
-            return lists.each_query(_expected_cascade, lists.codes, lists.query_ptr, lists.block_end, *rules)
-        return lists.each_query(_cascade, lists.codes, lists.query_ptr, *rules)
-
-    def swap_deltas(self, labels: ArrayLike) -> Values:
-        """Closed form, every pair in O(1)."""
-        lists = RankedLists.of_labels([labels])
-        satisfies = self.satisfies(lists.levels)[lists.codes]
-        weight = np.zeros(len(satisfies))
-        numerator, divisor = self._weights(len(satisfies))
-        weight[: len(numerator)] = numerator / divisor
-        out = np.zeros((len(satisfies), len(satisfies)))
-        _swap(satisfies, weight, out)
-        return out
+    def closed_form(self, lists: RankedLists) -> ClosedForm | None:
+        """A cascade."""
+        numerator, divisor = self.weights(self.depth(lists.longest))
+        return CascadeForm(
+            lists=lists,
+            level_values=self.satisfies(lists.levels),
+            numerator=numerator,
+            divisor=divisor,
+            normalizer=np.ones(lists.n_queries),
+        )

@@ -10,15 +10,10 @@ from pomona._types import Values
 from pomona.measures.conventions import Gain, discount, gains_of
 from pomona.measures.position import PositionMeasure
 
-GAIN_SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "dcg": ("gain", {"log2": "linear", "exp-log2": "exp2"}),  # ir_measures
-    "gains": ("gain", {}),
-}
-
 
 @dataclass(frozen=True, kw_only=True)
 class DCG(PositionMeasure):
-    """Discounted cumulative gain: gains of the ranked documents, worth less further down.
+    """Discounted cumulative gain: gains of the ranked documents, that count less further down.
 
     Parameters
     ----------
@@ -39,7 +34,10 @@ class DCG(PositionMeasure):
         "sklearn": {"gain": "linear"},
         "catboost": {"gain": "linear"},
     }
-    spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = GAIN_SPELLINGS
+    spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+        "dcg": ("gain", {"log2": "linear", "exp-log2": "exp2"}),  # ir_measures
+        "gains": ("gain", {}),
+    }
 
     def values(self, levels: Values) -> Values:
         """The gains."""

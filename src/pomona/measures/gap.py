@@ -19,7 +19,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.conventions import convention_named, relevant_of
 from pomona.measures.judge import sum_in_order
-from pomona.measures.lists import Judged, RankedLists
+from pomona.measures.lists import RankedLists, ScoredQueries
 
 _STEPS: dict[str, tuple[str, ...]] = {
     "score precision": ("score_type",),
@@ -100,13 +100,13 @@ class Gap:
         return "\n".join(lines)
 
 
-def explain_gap(judged: Judged, first: Measure, last: Measure) -> Gap:
+def explain_gap(judged: ScoredQueries, first: Measure, last: Measure) -> Gap:
     """Attribute `last` − `first` to the rules in which the two measures differ.
 
     Both must be the same measure, under two conventions:
 
     >>> from pomona.measures.parse import measure
-    >>> judged = Judged(np.array([0.0, 0.0]), np.array([2.0, 1.0]), np.array([0, 2]))
+    >>> judged = ScoredQueries(np.array([0.0, 0.0]), np.array([2.0, 1.0]), np.array([0, 2]))
     >>> gap = explain_gap(judged, measure("yahoo:ndcg@10"), measure("ranklib:ndcg@10"))
     >>> [(part.rule, part.change) for part in gap.parts if part.change]
     [('empty queries', -1.0)]
@@ -153,11 +153,11 @@ def _rules(one: Measure) -> dict[str, Any]:
     return {**rules, "ties": one.tie_rule, "score_type": convention_named(one.convention).score_type.__name__}
 
 
-def _ranked(judged: Judged, rules: dict[str, Any]) -> RankedLists:
+def _ranked(judged: ScoredQueries, rules: dict[str, Any]) -> RankedLists:
     return judged.ranked(rules["ties"], getattr(np, rules["score_type"]))
 
 
-def _per_query(judged: Judged, like: Measure, rules: dict[str, Any]) -> Values:
+def _per_query(judged: ScoredQueries, like: Measure, rules: dict[str, Any]) -> Values:
     fields = {name: value for name, value in rules.items() if name != "score_type"}
     values: Values = type(like)(**fields).of_lists(_ranked(judged, rules))
     return values
@@ -181,7 +181,9 @@ def _in_words(field: str, value: Any) -> str:
     return _WORDS.get(str(value), str(value))
 
 
-def _sentence(judged: Judged, rule: str, before: str, after: str, moved: int, rules: dict[str, Any]) -> str:
+def _sentence(
+    judged: ScoredQueries, rule: str, before: str, after: str, moved: int, rules: dict[str, Any]
+) -> str:
     """The rule, its two readings, and how many queries it concerns."""
     n = len(judged.query_ptr) - 1
     effect = f"moves {moved} of {n} queries" if moved else "changes nothing here"
@@ -196,17 +198,17 @@ def _sentence(judged: Judged, rule: str, before: str, after: str, moved: int, ru
     return f"{about}{before} → {after}; {effect}"
 
 
-def _count_tied(judged: Judged, rules: dict[str, Any]) -> int:
+def _count_tied(judged: ScoredQueries, rules: dict[str, Any]) -> int:
     lists = _ranked(judged, {**rules, "ties": "expected"})
     assert lists.block_end is not None
     tied = lists.block_end > np.arange(len(lists.codes)) + 1
     return int((np.add.reduceat(np.append(tied, False), lists.query_ptr[:-1]) > 0).sum())
 
 
-def _count_short(judged: Judged, rules: dict[str, Any]) -> int:
+def _count_short(judged: ScoredQueries, rules: dict[str, Any]) -> int:
     return int((np.diff(judged.query_ptr) < (rules["k"] or 0)).sum())
 
 
-def _count_empty(judged: Judged) -> int:
+def _count_empty(judged: ScoredQueries) -> int:
     lists = judged.ranked()
     return int((lists.pool_count(relevant_of(lists.levels, 1e-45)) == 0).sum())

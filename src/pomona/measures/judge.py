@@ -14,7 +14,7 @@ from pomona._types import Offsets, Values
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.conventions import convention_named
-from pomona.measures.lists import Judged, RankedLists
+from pomona.measures.lists import RankedLists, ScoredQueries
 from pomona.measures.parse import measure
 
 
@@ -65,7 +65,7 @@ def sum_in_order(values: Values) -> float:
     return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
 
 
-def judge(judged: Judged, measures: Sequence[Measure]) -> list[Judgement]:
+def judge(judged: ScoredQueries, measures: Sequence[Measure]) -> list[Judgement]:
     """The value of every query by every measure; scores are sorted once for each tie rule and precision."""
     if len(judged.query_ptr) < 2:
         raise InputError("there is no query to judge")
@@ -155,7 +155,7 @@ def evaluate(
     parsed = [measure(one, convention) for one in wanted]
     if ties is not None:
         parsed = [dataclasses.replace(one, ties=ties) for one in parsed]
-    judgements = judge(judged_of(data, scores), parsed)
+    judgements = judge(scored_queries(data, scores), parsed)
     values = {
         str(asked): judgement.values if per_query else judgement.mean
         for asked, judgement in zip(wanted, judgements, strict=True)
@@ -163,7 +163,7 @@ def evaluate(
     return Evaluation(values, judgements)
 
 
-def judged_of(data: Labelled, scores: ArrayLike) -> Judged:
+def scored_queries(data: Labelled, scores: ArrayLike) -> ScoredQueries:
     """Check scores against the data they belong to."""
     try:
         array = np.ascontiguousarray(scores, np.float64)
@@ -173,4 +173,4 @@ def judged_of(data: Labelled, scores: ArrayLike) -> Judged:
         raise InputError(f"found {array.size} scores for {data.y.size} documents")
     if np.isnan(array).any():
         raise InputError(f"the score of document {int(np.flatnonzero(np.isnan(array))[0]) + 1} is NaN")
-    return Judged(data.y, array, data.query_ptr, data.doc_ids)
+    return ScoredQueries(data.y, array, data.query_ptr, data.doc_ids)

@@ -154,6 +154,14 @@ class RankedLists:
         over_chunks(run, self.n_queries, *arguments, out, smallest=64)
         return out
 
+    def each_ranking(
+        self, plain: Callable[..., Any], expected: Callable[..., Any], *arguments: Any
+    ) -> Values:
+        """Call the kernel `plain` over all rankings, or `expected` where orders of ties are averaged."""
+        if self.block_end is None:
+            return self.each_query(plain, self.codes, self.query_ptr, *arguments)
+        return self.each_query(expected, self.codes, self.query_ptr, self.block_end, *arguments)
+
     def pool_by(self, values: Values) -> Codes:
         """The pool of every query in descending order of `values[code]`."""
         if np.all(values[1:] >= values[:-1]):
@@ -177,17 +185,17 @@ class RankedLists:
         """Lists that are already in ranked order, e.g. `of_labels([[2, 0, 1], [0, 0]])`."""
         lists = [np.asarray(labels, np.float64) for labels in ranked_labels]
         query_ptr = np.concatenate(([0], np.cumsum([len(labels) for labels in lists]))).astype(np.int64)
-        codes, levels = encode(np.concatenate(lists) if lists else np.empty(0))
-        return cls.of_codes(codes, query_ptr, levels)
+        return cls.of_documents(np.concatenate(lists) if lists else np.empty(0), query_ptr)
 
     @classmethod
-    def of_codes(cls, codes: Codes, query_ptr: Offsets, levels: Values) -> RankedLists:
-        """Lists of codes that are already in ranked order, each its own pool."""
+    def of_documents(cls, labels: NDArray[np.floating[Any]], query_ptr: Offsets) -> RankedLists:
+        """Documents that are already in ranked order, all queries in one array, each its own pool."""
+        codes, levels = encode(labels)
         return cls(codes, query_ptr, levels, _descending(codes, query_ptr, len(levels)), query_ptr)
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoredQueries:
     """Scored documents with their labels: makes `RankedLists`, one sort for each way of breaking ties."""
 
     labels: NDArray[np.floating[Any]]
@@ -207,7 +215,7 @@ class Judged:
         pool = codes[len(self.labels) :]
         return codes[: len(self.labels)], levels, _descending(pool, self.pool_ptr, len(levels)), self.pool_ptr
 
-    def rescored(self, scores: Values) -> Judged:
+    def rescored(self, scores: Values) -> ScoredQueries:
         """The same documents at other scores, without encoding their labels again."""
         other = replace(self, scores=scores)
         other.__dict__["_encoded"] = self._encoded

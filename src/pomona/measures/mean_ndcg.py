@@ -59,7 +59,7 @@ class MeanNDCG(Measure):
         """One walk down each list beside its ideal."""
         gain = gains_of(lists.levels, self.gain)
         ideal = lists.pool_by(gain)
-        weights = discount(self.discount, lists.longest if self.k is None else min(self.k, lists.longest))
+        weights = discount(self.discount, self.depth(lists.longest))
         codes = lists.codes
         if lists.block_end is not None:
             # DCG is linear in the gains: every place gets its block's mean gain, as a level of its own.

@@ -13,16 +13,15 @@ import numpy as np
 
 from pomona._types import Values
 from pomona.errors import UnknownNameError
-from pomona.measures.conventions import Gain, discount, gains_of
-from pomona.measures.dcg import GAIN_SPELLINGS
+from pomona.measures.dcg import DCG
 from pomona.measures.lists import RankedLists
-from pomona.measures.position import PositionMeasure, sum_over_ranks
+from pomona.measures.position import sum_over_ranks
 
 _LETOR = {"gain": (0.0, 1.0, 3.0), "discount": "letor", "short": "zero"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class NDCG(PositionMeasure):
+class NDCG(DCG):
     """Normalized discounted cumulative gain: DCG as a share of the best possible.
 
     Parameters
@@ -37,9 +36,6 @@ class NDCG(PositionMeasure):
 
     name: ClassVar[str] = "ndcg"
     aliases: ClassVar[tuple[str, ...]] = ("ndcg_cut",)
-    is_discounted: ClassVar[bool] = True
-    gain: Gain = "exp2"
-    discount: str = "log2"
     empty: float = 0.0
     short: str = "whole"
 
@@ -55,20 +51,11 @@ class NDCG(PositionMeasure):
         "sklearn": {"gain": "linear"},
         "catboost": {"gain": "linear", "empty": 1.0},
     }
-    spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = GAIN_SPELLINGS
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.short not in ("whole", "zero"):
             raise UnknownNameError("rule for short queries", self.short, ("whole", "zero"))
-
-    def values(self, levels: Values) -> Values:
-        """The gains."""
-        return gains_of(levels, self.gain)
-
-    def weights(self, n: int) -> tuple[Values, Values]:
-        """The discounts."""
-        return discount(self.discount, n)
 
     def normalizer(self, lists: RankedLists) -> Values:
         """DCG of the judged documents, best first; infinity for a short query that counts 0."""

@@ -7,14 +7,17 @@ values times the sum of its weights) and one for swaps, (v_b − v_a)(w_a − w_
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pomona._jit import kernel
 from pomona._types import Values
 from pomona.measures.base import Measure
+from pomona.measures.closed_form import POSITION, ClosedForm
 from pomona.measures.lists import RankedLists
 
 
@@ -51,12 +54,82 @@ def _expected_sum(first, last, codes, query_ptr, block_end, value, numerator, di
         out[q] = total
 
 
+class PositionForm(ClosedForm):
+    """A sum of one term for each rank, perhaps cut to a ceiling."""
+
+    kind: ClassVar[int] = POSITION
+
+    def sums(self) -> Values:
+        """Σ value · weight of every list."""
+        rules = (self.level_values, self.numerator, self.divisor)
+        return self.lists.each_ranking(sum_over_ranks, _expected_sum, *rules)
+
+    def evaluate(self) -> Values:
+        """Sums over ranks, divided by the normalizer and cut to the ceiling."""
+        values = super().evaluate()
+        if math.isinf(self.ceiling):
+            return values
+        if self.lists.block_end is None:
+            np.minimum(values, self.ceiling, out=values)
+        else:
+            values -= np.array([self._expected_excess(q) for q in range(self.lists.n_queries)])
+        return values
+
+    def _expected_excess(self, query: int) -> float:
+        """The mean over orders of ties of what the query's value exceeds the ceiling by."""
+        assert self.lists.block_end is not None
+        begin, end = (int(at) for at in self.lists.query_ptr[query : query + 2])
+        values = self.document_values[begin:end]
+        blocks: list[Counter[float]] = []
+        at = begin
+        while at < end:
+            stop = int(self.lists.block_end[at])
+            blocks.append(Counter(values[at - begin : stop - begin].tolist()))
+            at = stop
+        return _mean_excess(blocks, self.weight, self.ceiling, 0, 0, 0.0)
+
+
+def _mean_excess(
+    blocks: list[Counter[float]], weight: Values, ceiling: float, block: int, rank: int, total: float
+) -> float:
+    """The mean of max(0, sum − ceiling) over the orders of what is left of `blocks` from `block` on.
+
+    Branches on the value at each rank, and stops as soon as the rest can no longer reach the ceiling (no
+    excess) or is above it for certain (then the sum is linear).
+    """
+    lowest, mean, highest = total, total, total
+    place = rank
+    for part in blocks[block:]:
+        weights = np.sort(weight[place : place + part.total()])[::-1]
+        values = np.array(sorted(part.elements()))
+        highest += float(values[::-1][: len(weights)] @ weights)
+        lowest += float(values[: len(weights)] @ weights)
+        mean += float(values.mean() * weights.sum()) if len(values) else 0.0
+        place += part.total()
+    if highest <= ceiling or math.isclose(highest, ceiling, abs_tol=1e-15):
+        return 0.0
+    if lowest >= ceiling:
+        return mean - ceiling
+    current = blocks[block]
+    size = current.total()
+    if size == 0:
+        return _mean_excess(blocks, weight, ceiling, block + 1, rank, total)
+    excess = 0.0
+    for value, count in list(current.items()):
+        if count:
+            current[value] -= 1
+            reached = total + float(weight[rank]) * value
+            excess += count / size * _mean_excess(blocks, weight, ceiling, block, rank + 1, reached)
+            current[value] += 1
+    return excess
+
+
 @dataclass(frozen=True, kw_only=True)
 class PositionMeasure(Measure):
     """A measure that adds up what each rank holds."""
 
     def values(self, levels: Values) -> Values:
-        """What a document of each distinct label is worth."""
+        """The value of a document of each distinct label."""
         raise NotImplementedError
 
     def weights(self, n: int) -> tuple[Values, Values]:
@@ -72,35 +145,20 @@ class PositionMeasure(Measure):
         """The value of a query whose normalizer is 0."""
         return 0.0
 
-    def depth(self, n: int) -> int:
-        """How many of n ranks count."""
-        return n if self.k is None else min(self.k, n)
+    @property
+    def ceiling(self) -> float:
+        """What a query's value is cut to."""
+        return np.inf
 
-    def of_lists(self, lists: RankedLists) -> Values:
-        """Sums over ranks, divided by the normalizer."""
-        return self.over_normalizer(self.sums(lists), self.normalizer(lists))
-
-    def over_normalizer(self, sums: Values, normalizer: Values) -> Values:
-        """The values of queries with these sums."""
-        values = np.full(len(sums), self.empty_value)
-        np.divide(sums, normalizer, out=values, where=normalizer != 0)
-        return values
-
-    def sums(self, lists: RankedLists) -> Values:
-        """Σ value · weight of every list."""
-        rules = (self.values(lists.levels), *self.weights(self.depth(lists.longest)))
-        if lists.block_end is not None:
-            return lists.each_query(_expected_sum, lists.codes, lists.query_ptr, lists.block_end, *rules)
-        return lists.each_query(sum_over_ranks, lists.codes, lists.query_ptr, *rules)
-
-    def swap_deltas(self, labels: ArrayLike) -> Values:
-        """Closed form: (v_b − v_a)(w_a − w_b) / normalizer."""
-        lists = RankedLists.of_labels([labels])
-        normalizer = self.normalizer(lists)[0]
-        value, weight = self.values(lists.levels)[lists.codes], np.zeros(len(lists.codes))
-        if normalizer == 0:
-            return np.zeros((len(value), len(value)))
-        numerator, divisor = self.weights(self.depth(len(weight)))
-        weight[: len(numerator)] = numerator / divisor
-        gained: Values = (value[None, :] - value[:, None]) * (weight[:, None] - weight[None, :]) / normalizer
-        return gained
+    def closed_form(self, lists: RankedLists) -> ClosedForm | None:
+        """A sum over ranks."""
+        numerator, divisor = self.weights(self.depth(lists.longest))
+        return PositionForm(
+            lists=lists,
+            level_values=self.values(lists.levels),
+            numerator=numerator,
+            divisor=divisor,
+            normalizer=self.normalizer(lists),
+            empty_value=self.empty_value,
+            ceiling=self.ceiling,
+        )

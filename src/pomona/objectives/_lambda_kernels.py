@@ -1,11 +1,11 @@
-"""Kernels of the lambda gradients: push the two documents of every pair of a ranked query apart.
+"""Kernels of the lambda gradients: every pair of documents of a ranked query adds to the gradients of both.
 
 Only documents down to the cut-off are ranked (the *head*); the others are met where they lie (the *rest*), as
-their order does not matter. Swap deltas come from `_lambda_terms`.
+their order does not matter. Swap deltas come from `measures.closed_form`.
 
 Scores are kept as σ (score − best score) in single precision: near the top, where lambdas are large, nothing
 is lost. One exponential a document is enough, as exp(s_b − s_a) = exp(s_b − base) / exp(s_a − base).
-Arrays that pairs are walked in are padded to whole vectors with documents that are not pushed.
+Arrays that pairs are walked in are padded to whole vectors with documents of no pair.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from pomona._jit import kernel
-from pomona.objectives._lambda_terms import clip_rule, head_terms, read_past
+from pomona.measures.closed_form import clip_rule, head_terms, read_past
 from pomona.objectives._rank_kernel import rank_all, rank_head
 
 _LANES = 16
@@ -48,8 +48,8 @@ def _exponentials(scores, base, out):
 
 
 @kernel
-def _push_pair(delta, e, spread):
-    """The push on the lower document and its hessian, e = exp(−distance); one division does for both.
+def _pair_gradient(delta, e, spread):
+    """λ of the lower document of a pair and its hessian, e = exp(−distance); one division does for both.
 
     ρ is 1 / (1 + e) if the lower document should rise, e / (1 + e) if the two stand right.
     """
@@ -59,62 +59,62 @@ def _push_pair(delta, e, spread):
 
 
 @kernel(fastmath=True)
-def _push_rows(first, last, near, slope, excess, room, own, share, other, head, others, n_others, below):
-    """Push ranks [first, last) against `n_others` others; returns the sum of all sizes of pushes.
+def _add_pairs(first, last, near, slope, excess, room, upper, share, lower, head, others, n_others, below):
+    """Add the pairs of ranks [first, last) with `n_others` others; returns the sum of all |λ|.
 
-    own, share, other (…,) terms of Δ · head, others (6, …) see `_lay_out` · below : 1 if the others are the
-    head again, of which only the ranks below are pushed against, else 0.
+    upper, share, lower (…,) terms of Δ · head, others (6, …) see `_lay_out` · below : 1 if the others are the
+    head again, of which only the ranks below make pairs, else 0.
     """
-    pushed = 0.0
+    lambda_size = 0.0
     for a in range(first, last, 2):
         # Two rows at a time, as starting a vector loop is not free. Against itself a row's Δ is 0.
         b = min(a + 1, last - 1)
-        a_score, a_inverse, a_worth, a_own = head[2, a], _ONE / head[3, a], head[4, a], own[a]
-        b_score, b_inverse, b_worth, b_own = head[2, b], _ONE / head[3, b], head[4, b], own[b]
+        a_score, a_inverse, a_value, a_upper = head[2, a], _ONE / head[3, a], head[4, a], upper[a]
+        b_score, b_inverse, b_value, b_upper = head[2, b], _ONE / head[3, b], head[4, b], upper[b]
         a_share, b_share = share[a], share[b]
         if b == a:
-            b_own = b_share = 0.0
+            b_upper = b_share = 0.0
         begin = below * (a + 1)
         end = begin + _padded(n_others - begin)
         lambdas, hessians, score = others[0, begin:end], others[1, begin:end], others[2, begin:end]
         power, value, unranked = others[3, begin:end], others[4, begin:end], others[5, begin:end]
-        theirs = other[begin:end]
-        a_lambda, a_hessian, b_lambda = np.float32(0), np.float32(0), np.float32(0)
-        b_hessian, size = np.float32(0), np.float32(0)
+        lower_terms = lower[begin:end]
+        a_lambda_sum, a_hessian_sum, b_lambda_sum = np.float32(0), np.float32(0), np.float32(0)
+        b_hessian_sum, size = np.float32(0), np.float32(0)
         for j in range(score.size // _LANES * _LANES):
-            delta = min((value[j] - a_worth) * np.float32(a_own - a_share * theirs[j]) + excess, room)
+            delta = min((value[j] - a_value) * np.float32(a_upper - a_share * lower_terms[j]) + excess, room)
             spread = near + slope * (a_score - score[j])
-            a_push, a_bend = _push_pair(delta * unranked[j], power[j] * a_inverse, spread)
-            delta = min((value[j] - b_worth) * np.float32(b_own - b_share * theirs[j]) + excess, room)
+            a_lambda, a_hessian = _pair_gradient(delta * unranked[j], power[j] * a_inverse, spread)
+            delta = min((value[j] - b_value) * np.float32(b_upper - b_share * lower_terms[j]) + excess, room)
             spread = near + slope * (b_score - score[j])
-            b_push, b_bend = _push_pair(delta * unranked[j], power[j] * b_inverse, spread)
-            lambdas[j] += a_push + b_push
-            hessians[j] += a_bend + b_bend
-            a_lambda += a_push
-            b_lambda += b_push
-            a_hessian += a_bend
-            b_hessian += b_bend
-            size += abs(a_push) + abs(b_push)
-        head[0, a] -= a_lambda
-        head[1, a] += a_hessian
-        head[0, b] -= b_lambda
-        head[1, b] += b_hessian
-        pushed += np.float64(size)
-    return pushed
+            b_lambda, b_hessian = _pair_gradient(delta * unranked[j], power[j] * b_inverse, spread)
+            lambdas[j] += a_lambda + b_lambda
+            hessians[j] += a_hessian + b_hessian
+            a_lambda_sum += a_lambda
+            b_lambda_sum += b_lambda
+            a_hessian_sum += a_hessian
+            b_hessian_sum += b_hessian
+            size += abs(a_lambda) + abs(b_lambda)
+        head[0, a] -= a_lambda_sum
+        head[1, a] += a_hessian_sum
+        head[0, b] -= b_lambda_sum
+        head[1, b] += b_hessian_sum
+        lambda_size += np.float64(size)
+    return lambda_size
 
 
 @kernel
 def _distance_rule(differ, sigma, normalize):
-    """(near, slope, unit) such that a push is unit · ρ Δ / (near + slope · σ |s_i − s_j|)."""
+    """(near, slope, unit) such that λ is unit · ρ Δ / (near + slope · σ |s_i − s_j|)."""
     if normalize and differ:
         return np.float32(0.01 * sigma), np.float32(1), sigma * sigma
     return np.float32(1), np.float32(0), sigma
 
 
 @kernel
-def _write(lambdas, hessians, pushed, unit, sigma, weight, normalize, out_gradient, out_hessian):
-    """Pushes times the factors that a whole query has in common; minus, as the loss is minimized."""
-    factor, total = unit * weight, 2.0 * unit * pushed
+def _write(lambdas, hessians, lambda_size, unit, sigma, weight, normalize, out_gradient, out_hessian):
+    """Lambdas times the factors that a whole query has in common; minus, as the loss is minimized."""
+    factor, total = unit * weight, 2.0 * unit * lambda_size
     if normalize and total > 0:
         factor *= np.log2(1.0 + total) / total
     gradient_factor, hessian_factor = np.float32(-factor), np.float32(factor * sigma)
@@ -156,47 +156,49 @@ def _lay_out(scores, value, keys, rows, sigma, rest, head):
 
 
 @kernel
-def _push_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms):
-    """All pairs with at least one of the first `n_rows` ranks; returns the sum of all sizes of pushes.
+def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms):
+    """All pairs with at least one of the first `n_rows` ranks; returns the sum of all |λ|.
 
     rest, head : as laid out, lambdas and hessians are added to · terms (5, …) : work space, the last row 0.
     """
-    own, share, other, skipping, nothing = terms[0], terms[1], terms[2], terms[3], terms[4]
+    upper, share, lower, skipping, nothing = terms[0], terms[1], terms[2], terms[3], terms[4]
     score, value, span = head[2], head[4, :m], _padded(n)
-    rest_other = head_terms(family, value, weight, own[:m], share[:m], other[:m])
+    rest_lower = head_terms(family, value, weight, upper[:m], share[:m], lower[:m])
     excess, room = clip_rule(value, weight, ceiling)
-    pushed, a = 0.0, _TOP
+    lambda_size, a = 0.0, _TOP
     while a < n_rows:
         # As many rows as one base serves: further below, exponentials are lost in single precision.
-        base, end, now, rest_now = score[a], a + 1, other, rest_other
+        base, end, now, rest_now = score[a], a + 1, lower, rest_lower
         if share[a] == 0:
-            if own[a] == 0:  # nobody reads so far
+            if upper[a] == 0:  # nobody reads so far
                 break
-            now, rest_now = skipping, read_past(a, value, weight, own[a], skipping)
-            own[a], share[a] = own[a] * weight[a], 1.0
+            now, rest_now = skipping, read_past(a, value, weight, upper[a], skipping)
+            upper[a], share[a] = upper[a] * weight[a], 1.0
         else:
             while end < n_rows and share[end] != 0 and score[end] >= base - _REACH:
                 end += 1
         _exponentials(score[a : m + _LANES], base, head[3, a : m + _LANES])
-        pushed += _push_rows(a, end, near, slope, excess, room, own, share, now, head, head, m, _BELOW)
+        lambda_size += _add_pairs(a, end, near, slope, excess, room, upper, share, now, head, head, m, _BELOW)
         if m < n:
             for r in range(a, end):
-                own[r], share[r] = own[r] - share[r] * rest_now, 0.0
+                upper[r], share[r] = upper[r] - share[r] * rest_now, 0.0
             _exponentials(rest[2, :span], base, rest[3, :span])
-            pushed += _push_rows(a, end, near, slope, excess, room, own, share, nothing, head, rest, n, _ALL)
+            lambda_size += _add_pairs(
+                a, end, near, slope, excess, room, upper, share, nothing, head, rest, n, _ALL
+            )
         a = end
-    return pushed
+    return lambda_size
 
 
 @kernel
-def push_queries(
+def lambda_gradients(
     first, last, scores, query_ptr, shuffle, place, query_weight, value, weight, family, ceiling,
     truncation, sigma, normalize, order, out_gradient, out_hessian,
 ):  # fmt: skip
     """Gradients and hessians of queries [first, last) by a closed form.
 
     shuffle, place (n_docs,) : rows of each query, counted from its first, in the order that breaks ties, and
-    the inverse · query_weight (n_queries,) 0 for a query with nothing to learn · value (n_docs,) worth over
+    the inverse · query_weight (n_queries,) 0 for a query with nothing to learn · value (n_docs,) over
     the query's normalizer · weight (depth,) of the ranks that count · order (n_docs,) the last ranking,
     from which the next one starts.
     """
@@ -216,23 +218,23 @@ def push_queries(
             continue
         n = end - begin
         depth = min(weight.size, n)
-        m = depth if 2 * depth <= n else n  # to rank more than half is as dear as to rank them all
-        own_scores, rows = scores[begin:end], order[begin : begin + m]
+        m = depth if 2 * depth <= n else n  # ranking more than half takes as long as ranking all
+        query_scores, rows = scores[begin:end], order[begin : begin + m]
         if m < n:
-            rank_head(own_scores, shuffle[begin:end], rows, keys[:m], spare_rows)
+            rank_head(query_scores, shuffle[begin:end], rows, keys[:m], spare_rows)
         else:
-            rank_all(own_scores, place[begin:end], rows, keys, spare_keys, spare_rows)
-        differ = _lay_out(own_scores, value[begin:end], keys, rows, sigma, rest, head)
+            rank_all(query_scores, place[begin:end], rows, keys, spare_keys, spare_rows)
+        differ = _lay_out(query_scores, value[begin:end], keys, rows, sigma, rest, head)
         near, slope, unit = _distance_rule(differ, sigma, normalize)
         n_rows = min(truncation, depth)
-        pushed = _push_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms)
+        lambda_size = _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms)
         for i in range(m):
             rest[0, rows[i]], rest[1, rows[i]] = head[0, i], head[1, i]
-        _write(rest[0], rest[1], pushed, unit, sigma, query_weight[q], normalize, gradient, hessian)
+        _write(rest[0], rest[1], lambda_size, unit, sigma, query_weight[q], normalize, gradient, hessian)
 
 
 @kernel
-def push_deltas(scores, rows, deltas, truncation, sigma, normalize, weight, out_gradient, out_hessian):
+def delta_gradients(scores, rows, deltas, truncation, sigma, normalize, weight, out_gradient, out_hessian):
     """Gradients and hessians of one query by its swap deltas.
 
     rows (n,) documents, best first · deltas (n, n) by rank · scores and out_… (n,) by document.
@@ -240,15 +242,17 @@ def push_deltas(scores, rows, deltas, truncation, sigma, normalize, weight, out_
     n = scores.size
     near, slope, unit = _distance_rule(scores[rows[0]] > scores[rows[n - 1]], sigma, normalize)
     lambdas, hessians = np.zeros(n), np.zeros(n)
-    pushed = 0.0
+    lambda_size = 0.0
     for a in range(min(truncation, n)):
         for b in range(a + 1, n):
             high, low = rows[a], rows[b]
             distance = sigma * (scores[high] - scores[low])
-            push, bend = _push_pair(deltas[a, b], np.exp(-distance), near + slope * distance)
-            lambdas[low] += push
-            lambdas[high] -= push
-            hessians[low] += bend
-            hessians[high] += bend
-            pushed += abs(push)
-    _write(lambdas, hessians, pushed, unit, sigma, weight, normalize, out_gradient, out_hessian)
+            pair_lambda, pair_hessian = _pair_gradient(
+                deltas[a, b], np.exp(-distance), near + slope * distance
+            )
+            lambdas[low] += pair_lambda
+            lambdas[high] -= pair_lambda
+            hessians[low] += pair_hessian
+            hessians[high] += pair_hessian
+            lambda_size += abs(pair_lambda)
+    _write(lambdas, hessians, lambda_size, unit, sigma, weight, normalize, out_gradient, out_hessian)

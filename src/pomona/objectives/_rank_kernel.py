@@ -26,18 +26,18 @@ def _select(scores, candidates, out_rows, out_keys):
 
 @kernel
 def rank_head(scores, shuffle, rows, keys, spare_rows):
-    """Rank the best `rows.size` documents: the worst of the last head is a bound that only few reach.
+    """Rank the best `rows.size` documents: the worst of the last head is a score that only few reach.
 
     scores (n,) · shuffle (n,) the order of equal scores · rows (m,) the last head, becomes the new one ·
     keys (m,) its scores · spare_rows (more than n,) room to work in.
     """
-    bound = scores[rows[0]]
+    lowest = scores[rows[0]]
     for i in range(rows.size):
-        bound = min(bound, scores[rows[i]])
+        lowest = min(lowest, scores[rows[i]])
     count = 0
     for i in range(scores.size):
         spare_rows[count] = shuffle[i]
-        count += scores[shuffle[i]] >= bound
+        count += scores[shuffle[i]] >= lowest
     _select(scores, spare_rows[:count], rows, keys)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,15 +15,17 @@ LEAST_HESSIAN = 1e-12
 """Of a document in logit boosting: a rare class makes p (1 − p) so small that a leaf's sum could vanish."""
 
 
-class Objective(Protocol):
+class Objective(ABC):
     """A loss to be minimized, seen through its derivatives by the scores."""
 
-    n_outputs: int
+    n_outputs: int = 1
     """How many scores a document has; with more than one, arrays are (n_outputs, n_docs)."""
 
     def start(self) -> float:
-        """The score that every document starts from."""
+        """The score that every document starts from; 0 where only differences of scores matter."""
+        return 0.0
 
+    @abstractmethod
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
     ) -> None:

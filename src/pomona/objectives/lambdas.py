@@ -19,78 +19,20 @@ What we do differently:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._jit import over_chunks
 from pomona._types import Codes, Offsets, Values
 from pomona.errors import InputError
-from pomona.measures.average_precision import AveragePrecision
 from pomona.measures.base import Measure
-from pomona.measures.cascade import CascadeMeasure
-from pomona.measures.lists import RankedLists, encode
+from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
-from pomona.measures.position import PositionMeasure
-from pomona.measures.seznam_rank import SeznamRank
-from pomona.objectives._lambda_kernels import push_deltas, push_queries
-from pomona.objectives._lambda_terms import CASCADE, POSITION, PRECISION
-from pomona.objectives.base import labels_of, offsets_of, scores_of, weights_of
+from pomona.objectives._lambda_kernels import delta_gradients, lambda_gradients
+from pomona.objectives.base import Objective, labels_of, offsets_of, scores_of, weights_of
 
 
-@dataclass(frozen=True)
-class ClosedForm:
-    """A measure as its family's kernel wants it.
-
-    Attributes
-    ----------
-    value : (n_docs,) what each document is worth, divided by its query's normalizer.
-    weight : (depth,) of the ranks that count.
-    ceiling : what a query's sum is cut to.
-    """
-
-    family: int
-    value: NDArray[np.float32]
-    weight: Values
-    ceiling: float = np.inf
-
-    @classmethod
-    def of(cls, measure: Measure, lists: RankedLists) -> ClosedForm | None:
-        """None for a measure that is not computed by one of the known forms, or that changes it."""
-        longest = lists.longest
-        depth = longest if measure.k is None else min(measure.k, longest)
-        if isinstance(measure, AveragePrecision) and _is_computed_by(measure, AveragePrecision):
-            values = _over_normalizer(measure.values(lists.levels), measure.normalizer(lists), lists)
-            return cls(PRECISION, values, 1.0 / np.arange(1, depth + 1))
-        if isinstance(measure, CascadeMeasure) and _is_computed_by(measure, CascadeMeasure):
-            values = measure.satisfies(lists.levels)[lists.codes].astype(np.float32)
-            numerator, divisor = measure.weights(depth)
-            return cls(CASCADE, values, numerator / divisor)
-        if isinstance(measure, PositionMeasure):
-            owner = SeznamRank if isinstance(measure, SeznamRank) else PositionMeasure
-            if not _is_computed_by(measure, owner):
-                return None
-            values = _over_normalizer(measure.values(lists.levels), measure.normalizer(lists), lists)
-            numerator, divisor = measure.weights(measure.depth(longest))
-            ceiling = 1.0 if isinstance(measure, SeznamRank) and measure.clip else np.inf
-            return cls(POSITION, values, numerator / divisor, ceiling)
-        return None
-
-
-def _is_computed_by(measure: Measure, owner: type[Measure]) -> bool:
-    cls = type(measure)
-    return cls.of_lists is owner.of_lists and cls.swap_deltas is owner.swap_deltas
-
-
-def _over_normalizer(values: Values, normalizer: Values, lists: RankedLists) -> NDArray[np.float32]:
-    """0 where the normalizer is 0 or infinite: whatever the ranking, the measure does not change."""
-    inverse = np.divide(1.0, normalizer, out=np.zeros(len(normalizer)), where=normalizer != 0)
-    shares: Values = values[lists.codes] * np.repeat(inverse, lists.lengths)
-    return shares.astype(np.float32)
-
-
-class LambdaObjective:
+class LambdaObjective(Objective):
     """Gradients that raise a measure, any measure.
 
     Parameters
@@ -116,8 +58,6 @@ class LambdaObjective:
     array([-0.4166, -0.0216,  0.4382], dtype=float32)
     """
 
-    n_outputs = 1
-
     def __init__(
         self,
         measure: str | Measure,
@@ -138,13 +78,14 @@ class LambdaObjective:
         if truncation is not None and truncation < 1:
             raise InputError(f"truncation must be at least 1, found {truncation}")
         self._sigma, self._normalize = float(sigma), bool(normalize)
-        codes, levels = encode(self._labels)
-        lists = RankedLists.of_codes(codes, self._query_ptr, levels)
+        lists = RankedLists.of_documents(self._labels, self._query_ptr)
         self._truncation = max(lists.longest, 1) if truncation is None else truncation
-        self._form = ClosedForm.of(self.measure, lists)
-        worth = self._labels if self._form is None else self._form.value
+        self._form = self.measure.closed_form(lists)
+        values: Values | NDArray[np.float32] = self._labels
+        if self._form is not None:
+            values = self._values = self._form.document_values.astype(np.float32)
         given = weights_of(weights, lists.n_queries, "queries")
-        self._weights = np.where(_differ(worth, self._query_ptr), given, 0.0)
+        self._weights = np.where(_differ(values, self._query_ptr), given, 0.0)
         self._shuffle, self._place = _shuffled(self._query_ptr, np.random.default_rng(seed))
         self._order = self._shuffle.copy()
 
@@ -152,10 +93,6 @@ class LambdaObjective:
     def n_usable_queries(self) -> int:
         """How many queries can teach anything: two documents that the measure tells apart, and a weight."""
         return int(np.count_nonzero(self._weights))
-
-    def start(self) -> float:
-        """0: only differences of scores matter."""
-        return 0.0
 
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
@@ -166,16 +103,16 @@ class LambdaObjective:
             self._by_swaps(scores, out_gradient, out_hessian)
             return
         over_chunks(
-            push_queries,
+            lambda_gradients,
             len(self._weights),
             scores,
             self._query_ptr,
             self._shuffle,
             self._place,
             self._weights,
-            self._form.value,
+            self._values,
             self._form.weight,
-            self._form.family,
+            self._form.kind,
             self._form.ceiling,
             self._truncation,
             self._sigma,
@@ -193,12 +130,12 @@ class LambdaObjective:
         out_gradient[:], out_hessian[:] = 0.0, 0.0
         for query in np.flatnonzero(self._weights):
             begin, end = self._query_ptr[query], self._query_ptr[query + 1]
-            own_scores = scores[begin:end]
+            query_scores = scores[begin:end]
             shuffle = self._shuffle[begin:end]
-            rows = shuffle[np.argsort(-own_scores[shuffle], kind="stable")]
+            rows = shuffle[np.argsort(-query_scores[shuffle], kind="stable")]
             deltas = self.measure.swap_deltas(self._labels[begin:end][rows])
-            push_deltas(
-                own_scores,
+            delta_gradients(
+                query_scores,
                 rows,
                 np.ascontiguousarray(deltas, np.float64),
                 self._truncation,
@@ -210,12 +147,12 @@ class LambdaObjective:
             )
 
 
-def _differ(worth: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool_]:
-    """Which queries hold two documents of different worth."""
-    changes = np.append(np.flatnonzero(worth[1:] != worth[:-1]) + 1, len(worth))
+def _differ(values: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool_]:
+    """Which queries hold two documents of different values."""
+    changes = np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))
     # The first change after a query's first document lies inside the query.
     following = np.searchsorted(changes, query_ptr[:-1], side="right")
-    differs: NDArray[np.bool_] = np.append(changes, len(worth))[following] < query_ptr[1:]
+    differs: NDArray[np.bool_] = np.append(changes, len(values))[following] < query_ptr[1:]
     return differs
 
 

@@ -65,23 +65,23 @@ def _match_second(s, y, e, target, total, gradient, hessian):
     loss, _ = _match(s, y, best, target[best], spare_e, spare_target, gradient, hessian)
     if wanted != best:
         loss += _match(s, y, wanted, target[wanted], spare_e, spare_target, gradient, hessian)[0]
-    worth = 0.0
+    mean_score = 0.0
     for i in range(n):
-        worth += target[i] * (s[i] - s[best])
+        mean_score += target[i] * (s[i] - s[best])
     once, twice, by_label = 0.0, 0.0, 0.0
     for a in range(n):
         if a != best and a != wanted:
             left, left_target = total - e[a], 1.0 - target[a]
-            loss += target[a] * (np.log(left) - (worth - target[a] * (s[a] - s[best])) / left_target)
+            loss += target[a] * (np.log(left) - (mean_score - target[a] * (s[a] - s[best])) / left_target)
             once += target[a] / left
             twice += target[a] / left**2
             by_label += target[a] / left_target
     for i in range(n):
-        own = target[i] if i != best and i != wanted else 0.0
-        left = total - e[i] if own > 0 else 1.0
-        drawn = e[i] * (once - own / left)
-        gradient[i] += drawn - target[i] * (by_label - (own / (1.0 - target[i]) if own > 0 else 0.0))
-        hessian[i] += drawn - e[i] ** 2 * (twice - own / left**2)
+        chance = target[i] if i != best and i != wanted else 0.0
+        left = total - e[i] if chance > 0 else 1.0
+        drawn = e[i] * (once - chance / left)
+        gradient[i] += drawn - target[i] * (by_label - (chance / (1.0 - target[i]) if chance > 0 else 0.0))
+        hessian[i] += drawn - e[i] ** 2 * (twice - chance / left**2)
     return loss
 
 

@@ -2,7 +2,7 @@
 
     L = −Σ_i log p_{i, y_i},   p_ik = exp(s_ik) / Σ_c exp(s_ic)
 
-Documents are ranked by the worth they are expected to have, S_i = Σ_k p_ik T(k), not by the likeliest class.
+Documents are ranked by the value they are expected to have, S_i = Σ_k p_ik T(k), not by the likeliest class.
 The hessian is K/(K − 1) · p (1 − p), so that a leaf's Newton step is Friedman's (K−1)/K Σr / Σ p (1 − p).
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Values
-from pomona.objectives.base import LEAST_HESSIAN, classes_of, weights_of
+from pomona.objectives.base import LEAST_HESSIAN, Objective, classes_of, weights_of
 
 
 def class_probabilities(scores: Values) -> Values:
@@ -32,7 +32,7 @@ def expected_value(scores: Values, values: Values) -> Values:
     return expected
 
 
-class MultinomialObjective:
+class MultinomialObjective(Objective):
     """Each document belongs to the class of its label, one score for every class.
 
     Attributes
@@ -51,16 +51,12 @@ class MultinomialObjective:
         self.n_outputs = len(self.levels)
         self._weights = weights_of(weights, len(self._codes), "documents")
 
-    def start(self) -> float:
-        """0: every class alike."""
-        return 0.0
-
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
     ) -> None:
         """p_ik − [y_i = k] and K/(K − 1) p_ik (1 − p_ik), all (K, n_docs)."""
         probabilities = class_probabilities(scores)
-        bend = probabilities * (1.0 - probabilities) * (self.n_outputs / (self.n_outputs - 1))
-        out_hessian[:] = self._weights * np.maximum(bend, LEAST_HESSIAN)
+        hessian = probabilities * (1.0 - probabilities) * (self.n_outputs / (self.n_outputs - 1))
+        out_hessian[:] = self._weights * np.maximum(hessian, LEAST_HESSIAN)
         probabilities[self._codes, np.arange(len(self._codes))] -= 1.0
         out_gradient[:] = self._weights * probabilities

@@ -2,7 +2,7 @@
 
     L = −Σ_{k<K−1} Σ_i log P([y_i ≤ k]),   P(y_i ≤ k) = 1 / (1 + exp(−s_ik))
 
-Documents are ranked by their expected worth Σ_k P(y = k) T(k), which telescopes: unlike single class
+Documents are ranked by their expected value Σ_k P(y = k) T(k), which telescopes: unlike single class
 probabilities, which may come out slightly negative, it needs no clipping.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Values
-from pomona.objectives.base import LEAST_HESSIAN, classes_of, weights_of
+from pomona.objectives.base import LEAST_HESSIAN, Objective, classes_of, weights_of
 
 
 def cumulative_probabilities(scores: Values) -> Values:
@@ -32,7 +32,7 @@ def expected_value(scores: Values, values: Values) -> Values:
     return expected
 
 
-class OrdinalObjective:
+class OrdinalObjective(Objective):
     """Each document stands below or above every step between two neighbouring labels.
 
     Attributes
@@ -52,10 +52,6 @@ class OrdinalObjective:
         self.n_outputs = len(self.levels) - 1
         self._below = codes <= np.arange(self.n_outputs)[:, None]
         self._weights = weights_of(weights, len(codes), "documents")
-
-    def start(self) -> float:
-        """0: below and above every step alike."""
-        return 0.0
 
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]

@@ -6,7 +6,7 @@ documents; a query's loss and derivatives are multiplied by its weight.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pomona._jit import over_chunks
 from pomona._types import Values
-from pomona.objectives.base import labels_of, offsets_of, scores_of, weights_of
+from pomona.objectives.base import Objective, labels_of, offsets_of, scores_of, weights_of
 
 
-class QueryObjective(ABC):
+class QueryObjective(Objective):
     """A loss that adds up over queries.
 
     Parameters
@@ -27,7 +27,6 @@ class QueryObjective(ABC):
     weights : one a query, multiplies its loss.
     """
 
-    n_outputs = 1
     _smallest: ClassVar[int] = 64
     """The fewest queries that are worth a thread."""
 
@@ -38,14 +37,11 @@ class QueryObjective(ABC):
 
     @abstractmethod
     def _kernel(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """The kernel and its own arguments.
+        """The kernel and its arguments.
 
-        Called with (first, last, scores, query_ptr, weights, *own, out_gradient, out_hessian, out_loss).
+        It is called with (first, last, scores, query_ptr, weights, *arguments, out_gradient, out_hessian,
+        out_loss).
         """
-
-    def start(self) -> float:
-        """0: only differences of scores matter."""
-        return 0.0
 
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
@@ -61,7 +57,7 @@ class QueryObjective(ABC):
     ) -> Values:
         """The loss of every query; the derivatives are written on the way."""
         scores = scores_of(scores, len(self._labels))
-        kernel, own = self._kernel()
+        kernel, arguments = self._kernel()
         gradient = np.empty(len(scores), np.float32) if out_gradient is None else out_gradient
         hessian = np.empty(len(scores), np.float32) if out_hessian is None else out_hessian
         losses = np.empty(len(self._weights))
@@ -71,7 +67,7 @@ class QueryObjective(ABC):
             scores,
             self._query_ptr,
             self._weights,
-            *own,
+            *arguments,
             gradient,
             hessian,
             losses,

@@ -1,7 +1,7 @@
 """Pairwise cross entropy (RankNet: Burges et al. 2005).   L = Σ log(1 + exp(−σ (s_i − s_j))), y_i > y_j
 
-The gradient is factorized: each pair pushes its two documents apart by σ / (1 + exp(σ (s_i − s_j))), and only
-the sum of pushes of a document reaches the model. Pairs of equal labels teach nothing.
+The gradient is factorized: each pair moves its two documents apart by σ / (1 + exp(σ (s_i − s_j))), and only
+the sum over the pairs of a document reaches the model. Pairs of equal labels teach nothing.
 
 What we do differently: a query's loss is the mean over its pairs, so that a query of 900 documents does not
 outweigh hundreds of short ones; `average=False` gives the paper's sum.
@@ -21,7 +21,7 @@ from pomona.objectives.query_objective import QueryObjective
 
 
 @kernel
-def _push_pairs(
+def _add_pairs(
     first, last, scores, query_ptr, weights, labels, sigma, average, out_gradient, out_hessian, out_loss
 ):
     for q in range(first, last):
@@ -41,9 +41,9 @@ def _push_pairs(
                 loss += np.log1p(e) + max(-distance, 0.0)
                 gradient[up] -= rho
                 gradient[down] += rho
-                bend = rho * (1.0 - rho)
-                hessian[up] += bend
-                hessian[down] += bend
+                pair_hessian = rho * (1.0 - rho)
+                hessian[up] += pair_hessian
+                hessian[down] += pair_hessian
                 n_pairs += 1
         weight = weights[q] / max(n_pairs, 1) if average else weights[q]
         out_loss[q] = weight * loss
@@ -82,4 +82,4 @@ class RankNetObjective(QueryObjective):
         self._sigma, self._average = float(sigma), bool(average)
 
     def _kernel(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _push_pairs, (self._labels, self._sigma, self._average)
+        return _add_pairs, (self._labels, self._sigma, self._average)

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from pomona._types import Values
 from pomona.errors import UnknownNameError
 from pomona.measures.conventions import gains_of
-from pomona.objectives.base import labels_of, weights_of
+from pomona.objectives.base import Objective, labels_of, weights_of
 
 
-class RegressionObjective:
+class RegressionObjective(Objective):
     """Each document's score should be its label, or its gain.
 
     With a hessian of 1 a leaf's Newton step is the mean residual, so boosting is MART.
@@ -27,8 +27,6 @@ class RegressionObjective:
     >>> objective.start(), gradient
     (1.5, array([ 0.5, -1. ], dtype=float32))
     """
-
-    n_outputs = 1
 
     def __init__(self, labels: ArrayLike, *, target: str = "label", weights: ArrayLike | None = None) -> None:
         if target not in ("label", "gain"):

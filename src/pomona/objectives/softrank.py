@@ -11,8 +11,8 @@ to 1 but columns do not: the papers' own approximation, kept.
 The loss is −M. Its gradient is that of the formulas: Yilmaz & Robertson's printed ∂PC/∂s_m leaves out that
 moving m moves every p_j, and their ∂AP/∂s_m counts each ordered pair twice.
 
-Ranks beyond the last that counts are never computed, nor is the distribution of a document that is worth
-nothing: O(n R k) for R relevant documents and a cut-off k. An adjoint pass through the stored recursion gives
+Ranks beyond the last that counts are never computed, nor is the distribution of a document of value
+0: O(n R k) for R relevant documents and a cut-off k. An adjoint pass through the stored recursion gives
 all ∂M/∂π_ij of one j for the price of two more recursions.
 
 Without a cut-off k would be n, but there the distribution is not needed: the mean of d^rank, where each i is
@@ -32,11 +32,10 @@ from numpy.typing import ArrayLike
 from pomona._jit import kernel
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.lists import RankedLists, encode
+from pomona.measures.closed_form import POSITION, PRECISION, ClosedForm
+from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives._decays import as_decays
-from pomona.objectives._lambda_terms import POSITION, PRECISION
-from pomona.objectives.lambdas import ClosedForm
 from pomona.objectives.query_objective import QueryObjective
 
 _FAR = 6.0  # beyond 6 · 2σ the chances are 0 or 1 in double precision
@@ -115,14 +114,14 @@ def _soft_decays(above, shares, decays, products, out_slopes):
 @kernel
 def _soft_precision(above, value, out_slopes):
     """num_j / den_j, and its derivative by every π_ij; relevant are documents of a value above 0."""
-    found, passed = 1.0, 1.0
+    n_relevant, passed = 1.0, 1.0
     for i in range(above.size):
         passed += above[i]
         if value[i] > 0:
-            found += above[i]
+            n_relevant += above[i]
     for i in range(above.size):
-        out_slopes[i] = ((1.0 if value[i] > 0 else 0.0) - found / passed) / passed
-    return found / passed
+        out_slopes[i] = ((1.0 if value[i] > 0 else 0.0) - n_relevant / passed) / passed
+    return n_relevant / passed
 
 
 @kernel
@@ -142,20 +141,20 @@ def _soften(
         above, slope, slopes, gradient = np.empty(n), np.empty(n), np.empty(n), np.zeros(n)
         total = 0.0
         for j in range(n):
-            worth = np.float64(value[j])
-            if worth == 0:
+            doc_value = np.float64(value[j])
+            if doc_value == 0:
                 continue
             _chances(s, j, sigma, above, slope)
             if is_precision:
-                total += worth * _soft_precision(above, value, slopes)
+                total += doc_value * _soft_precision(above, value, slopes)
             elif by_decays:
-                total += worth * _soft_decays(above, shares, decays, products, slopes)
+                total += doc_value * _soft_decays(above, shares, decays, products, slopes)
             else:
-                total += worth * _soft_sum(above, weight, ranks, adjoint, slopes)
+                total += doc_value * _soft_sum(above, weight, ranks, adjoint, slopes)
             for i in range(n):
-                push = worth * slopes[i] * slope[i]
-                gradient[i] += push
-                gradient[j] -= push
+                change = doc_value * slopes[i] * slope[i]
+                gradient[i] += change
+                gradient[j] -= change
         out_loss[q] = -weights[q] * total
         for i in range(n):
             out_gradient[begin + i] = -weights[q] * gradient[i]
@@ -192,24 +191,25 @@ class SoftRankObjective(QueryObjective):
     ) -> None:
         super().__init__(labels, query_ptr, weights)
         if not sigma > 0:
-            raise InputError(f"sigma must be above 0, found {sigma:g}")
-        codes, levels = encode(self._labels)
-        lists = RankedLists.of_codes(codes, self._query_ptr, levels)
+            raise InputError(f"sigma must be above 0, n_relevant {sigma:g}")
+        lists = RankedLists.of_documents(self._labels, self._query_ptr)
         self._form = soft_form(parse_measure(measure), lists)
         self._decays = as_decays(self._form.weight, lists.longest)
         self._sigma = float(sigma)
 
     def _kernel(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         form = self._form
-        return _soften, (form.value, form.weight, *self._decays, form.family == PRECISION, self._sigma)
+        values = form.document_values.astype(np.float32)
+        return _soften, (values, form.weight, *self._decays, form.kind == PRECISION, self._sigma)
 
 
 def soft_form(measure: Measure, lists: RankedLists) -> ClosedForm:
     """The values of documents and weights of ranks of a measure that has a soft twin."""
-    form = ClosedForm.of(measure, lists)
-    families = (POSITION,) if measure.k is not None else (POSITION, PRECISION)  # ap@k has no soft twin
-    if form is not None and np.isinf(form.ceiling) and form.family in families:
-        return form
+    form = measure.closed_form(lists)
+    if form is not None and form.ceiling == np.inf:
+        is_whole_list = measure.k is None and len(form.weight) >= lists.longest  # ap@k has no soft twin
+        if form.kind == POSITION or (form.kind == PRECISION and is_whole_list):
+            return form
     raise InputError(
         f"{measure} has no soft form: use a sum over ranks without a ceiling (ndcg@10, p@10, rbp …) or ap"
     )

@@ -15,7 +15,7 @@ import numpy as np
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
-from pomona.rankers.judging import judged_rankings, with_fair_ties
+from pomona.rankers.evaluator import judged_rankings, with_fair_ties
 
 _BATCH = 4_000_000
 """Values judged at a time: few enough that their rankings fit the memory of any machine."""

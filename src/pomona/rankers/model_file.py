@@ -55,14 +55,14 @@ def read_model(path: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]
     return kind, parameters, arrays
 
 
-def parameters_to_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """A ranker's parameters as JSON keeps them: measures as text, tuples and arrays as lists."""
-    return {name: _to_json(name, value) for name, value in parameters.items()}
+def parameters_to_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters, or what was learnt, as JSON keeps them: measures as text, tuples and arrays as lists."""
+    return {name: _to_json(name, value) for name, value in values.items()}
 
 
-def parameters_from_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The inverse: JSON knows no tuples, and no parameter is a list."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in parameters.items()}
+def parameters_from_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as they were: JSON knows no tuples, and no parameter is a list."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 def _to_json(name: str, value: Any) -> Any:

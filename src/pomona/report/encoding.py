@@ -45,7 +45,7 @@ def with_slots(findings: Findings, rows: Iterable[Mapping[str, Any]]) -> Rows:
     return [{**row, "slot": slots[row["ranker"]]} for row in rows]
 
 
-def upside(rows: Rows) -> Rows:
+def paint_order(rows: Rows) -> Rows:
     """The rows in drawing order: grey below, the leaders on top."""
     return sorted(rows, key=lambda row: SLOTS.index(row["slot"]), reverse=True)
 
@@ -118,7 +118,7 @@ def labelled_points(
 
     There is one set of labels for wide plots and one for narrow ones; the width decides which is seen.
     """
-    base = alt.Chart(data_of(upside(rows))).encode(x=x, y=y, color=color(), tooltip=tooltip)
+    base = alt.Chart(data_of(paint_order(rows))).encode(x=x, y=y, color=color(), tooltip=tooltip)
     layers: list[Any] = [
         alt.Chart(data_of(front)).mark_line(style="front", interpolate=joined).encode(x=x, y=y),
         base.mark_point(filled=True, size=80, opacity=1).encode(shape=shape()),

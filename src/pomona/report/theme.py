@@ -78,11 +78,11 @@ def slots_of(rankers: list[str], baseline: str) -> dict[str, str]:
     >>> list(slots_of(list("abcdefgh"), "h").values())
     ['1', '2', '3', '4', '5', 'other', 'other', '6']
     """
-    n_own = len(SLOTS) - 1
-    own = rankers[:n_own]
-    if baseline in rankers[n_own:]:
-        own = [*own[:-1], baseline]
-    numbers = dict(zip(own, SLOTS, strict=False))
+    n = len(SLOTS) - 1
+    named = rankers[:n]
+    if baseline in rankers[n:]:
+        named = [*named[:-1], baseline]
+    numbers = dict(zip(named, SLOTS, strict=False))
     return {ranker: numbers.get(ranker, "other") for ranker in rankers}
 
 

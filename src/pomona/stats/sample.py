@@ -1,7 +1,7 @@
 """What every test is given: values a query, checked, and their differences without the rounding.
 
 Two rankers that place a query's documents equally well may differ in the last bit (0.3 − 0.1 is not
-0.4 − 0.2, and a mean over seeds rounds too). Rank and sign tests would count such dust as wins and break true
+0.4 − 0.2, and a mean over seeds rounds too). Rank and sign tests would count that as wins and break true
 ties, so differences are rounded to twelve decimals.
 """
 

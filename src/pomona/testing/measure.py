@@ -17,7 +17,7 @@ from pomona._types import Values
 from pomona.errors import PomonaError
 from pomona.measures.base import Measure
 from pomona.measures.judge import judge
-from pomona.measures.lists import Judged, RankedLists
+from pomona.measures.lists import RankedLists, ScoredQueries
 from pomona.measures.parse import measure as parse_measure
 from pomona.testing.contract import check_parameters_are_documented, refusal_of, require, run_checks
 
@@ -91,6 +91,20 @@ def check_swap_deltas(measure: Measure, grades: Grades = GRADES) -> None:
         )
 
 
+def check_closed_form(measure: Measure, grades: Grades = GRADES) -> None:
+    """`closed_form`, where there is one, gives the value of the measure."""
+    for one, labels in _cases(measure, grades):
+        lists = RankedLists.of_labels([labels])
+        form = one.closed_form(lists)
+        if form is not None:
+            value, expected = form.evaluate()[0], one.of_lists(lists)[0]
+            require(
+                abs(value - expected) <= _ROUNDING,
+                f"closed_form must give the value of the measure: for {_case(one, labels)} found {value}, "
+                f"expected {expected}",
+            )
+
+
 def check_expected_ties(measure: Measure, grades: Grades = GRADES) -> None:
     """With the tie rule `expected` the value is the mean over all orders of tied documents."""
     random = np.random.default_rng(0)
@@ -145,7 +159,7 @@ def check_any_number_of_threads(measure: Measure, grades: Grades = GRADES) -> No
     """Values are the same to the last bit with any number of threads."""
     random = np.random.default_rng(5)
     labels, scores = random.choice(grades, 5000), random.integers(0, 9, 5000)
-    documents = Judged(labels.astype(float), scores.astype(float), np.arange(0, 5001, 10))
+    documents = ScoredQueries(labels.astype(float), scores.astype(float), np.arange(0, 5001, 10))
     values: list[Values] = []
     for count in (1, 2, 4):
         with threads(count):
@@ -185,7 +199,7 @@ def check_prints_as_it_is_read(measure: Measure, grades: Grades = GRADES) -> Non
 def check_nothing_retrieved_counts_nothing(measure: Measure, grades: Grades = GRADES) -> None:
     """A query whose judged documents were not retrieved at all is worth 0."""
     none, judged = np.empty(0), np.array([grades[-1], grades[1]], float)
-    documents = Judged(none, none, np.array([0, 0]), None, judged, np.array([0, 2]))
+    documents = ScoredQueries(none, none, np.array([0, 0]), None, judged, np.array([0, 2]))
     try:
         value = replace(measure, k=5).of_lists(documents.ranked()).tolist()
     except (IndexError, ZeroDivisionError) as error:
@@ -208,6 +222,7 @@ _CHECKS: tuple[MeasureCheck, ...] = (
     check_better_first_is_better,
     check_cutoff,
     check_swap_deltas,
+    check_closed_form,
     check_expected_ties,
     check_worst_and_best_ties,
     check_documents_in_any_order,
@@ -239,8 +254,8 @@ def _case(measure: Measure, labels: NDArray[np.float64]) -> str:
     return f"{measure} of labels {labels.tolist()}"
 
 
-def _judged(labels: NDArray[Any], scores: NDArray[Any]) -> Judged:
-    return Judged(labels.astype(float), scores.astype(float), np.array([0, len(labels)]))
+def _judged(labels: NDArray[Any], scores: NDArray[Any]) -> ScoredQueries:
+    return ScoredQueries(labels.astype(float), scores.astype(float), np.array([0, len(labels)]))
 
 
 def _is_registered(measure: Measure) -> bool:

@@ -214,9 +214,7 @@ def check_a_failed_fit_is_no_fit(ranker: Ranker) -> None:
             continue
         except Exception as error:
             outcome = f"{type(error).__name__}: {error}"
-        raise AssertionError(
-            f"a ranker whose training failed must not count as fitted: found {outcome}"
-        )
+        raise AssertionError(f"a ranker whose training failed must not count as fitted: found {outcome}")
 
 
 def check_routing(ranker: Ranker) -> None:

@@ -12,7 +12,7 @@ from pomona._types import Values
 from pomona.data.dataset import gather
 from pomona.errors import InputError
 from pomona.measures.judge import sum_in_order
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 
 _PERL_NUMBER = re.compile(
     rb"\s*([+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan))", re.IGNORECASE
@@ -94,9 +94,9 @@ def scores_of(
     return scores
 
 
-def judged_by_query(labels: Values, scores: Values, qids: list[bytes]) -> tuple[Judged, list[bytes]]:
+def judged_by_query(labels: Values, scores: Values, qids: list[bytes]) -> tuple[ScoredQueries, list[bytes]]:
     """Gather rows by query: (judged documents, query ids in order of appearance)."""
     order, query_ptr, distinct = gather(np.array(qids, np.bytes_))
     if order is not None:
         labels, scores = labels[order], scores[order]
-    return Judged(labels, scores, query_ptr), distinct.tolist()
+    return ScoredQueries(labels, scores, query_ptr), distinct.tolist()

@@ -18,7 +18,7 @@ from pomona._types import Values
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
 from pomona.tools.files import judged_by_query, lines_of, mean_in_order, perl_number, scores_of
 
@@ -65,7 +65,7 @@ def _measure(convention: str, name: str, k: int | None = None) -> Measure:
     return measure(f"{convention}:{name}{f'@{k}' if k else ''}")
 
 
-def _read(rules: _Script, features: Path | str, predictions: Path | str) -> tuple[Judged, list[bytes]]:
+def _read(rules: _Script, features: Path | str, predictions: Path | str) -> tuple[ScoredQueries, list[bytes]]:
     lines = lines_of(features)
     if not lines:
         raise InputError("the file is empty, expected one line a document", features)

@@ -19,7 +19,7 @@ from pomona._types import Values
 from pomona.data.text import offsets
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.judge import judge
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
 from pomona.tools.files import head, java_number, label_of, lines_of, mean_in_order, scores_of
 
@@ -67,7 +67,7 @@ def _metric(text: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class _Lists:
-    judged: Judged
+    judged: ScoredQueries
     qids: list[str]
 
 
@@ -91,7 +91,7 @@ def _read(features: Path | str, scores_path: Path | str) -> _Lists:
     if not labels:
         raise InputError("there is no document in the file", features)
     scores = scores_of(scores_path, len(labels), java_number, skip_blank=True)
-    return _Lists(Judged(np.array(labels), scores, np.array([*starts, len(labels)], np.int64)), qids)
+    return _Lists(ScoredQueries(np.array(labels), scores, np.array([*starts, len(labels)], np.int64)), qids)
 
 
 def _values(lists: _Lists, name: str, k: int, max_grade: int, qrels: dict[str, Values] | None) -> Values:
@@ -117,7 +117,7 @@ def _ideal(lists: _Lists, q: int, qrels: dict[str, Values] | None) -> Values:
     return lists.judged.labels[begin:end].astype(np.float64)
 
 
-def _with_pool(lists: _Lists, pools: list[Values]) -> Judged:
+def _with_pool(lists: _Lists, pools: list[Values]) -> ScoredQueries:
     return replace(
         lists.judged,
         pool_labels=np.concatenate(pools),

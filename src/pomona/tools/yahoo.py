@@ -15,7 +15,7 @@ from pomona._types import Values
 from pomona.data.text import offsets
 from pomona.errors import InputError
 from pomona.measures.judge import judge, sum_in_order
-from pomona.measures.lists import Judged
+from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
 from pomona.tools.files import (
     head,
@@ -58,7 +58,7 @@ def yahoo(
         yield f"{k}\t{mean_err!r}\t{mean_in_order(column)!r}"
 
 
-def _err_total(judged: Judged) -> float:
+def _err_total(judged: ScoredQueries) -> float:
     """One running sum over the terms of all queries: a sum of per-query values has other last digits."""
     lists = judged.ranked()
     chances = measure("yahoo:err").satisfies(lists.levels)  # type: ignore[attr-defined]
@@ -70,7 +70,9 @@ def _err_total(judged: Judged) -> float:
     return sum_in_order(np.concatenate(terms))
 
 
-def _read_letor(lines: list[bytes], features: Path | str, scores: Path | str) -> tuple[Judged, list[str]]:
+def _read_letor(
+    lines: list[bytes], features: Path | str, scores: Path | str
+) -> tuple[ScoredQueries, list[str]]:
     labels, qids = [], []
     for place, line in enumerate(lines, 1):
         label, qid = head(line, features, place)
@@ -80,7 +82,7 @@ def _read_letor(lines: list[bytes], features: Path | str, scores: Path | str) ->
     return judged, [qid.decode(errors="replace") for qid in distinct]
 
 
-def _read_ranks(lines: list[bytes], labels: Path | str, ranks: Path | str) -> tuple[Judged, list[str]]:
+def _read_ranks(lines: list[bytes], labels: Path | str, ranks: Path | str) -> tuple[ScoredQueries, list[str]]:
     rank_lines = lines_of(ranks)
     if len(rank_lines) != len(lines):
         raise InputError(f"found {len(rank_lines)} lines of ranks for {len(lines)} lines of labels", ranks)
@@ -98,7 +100,7 @@ def _read_ranks(lines: list[bytes], labels: Path | str, ranks: Path | str) -> tu
         all_labels += graded
         all_scores += [-float(rank) for rank in given]
         lengths.append(len(graded))
-    judged = Judged(np.array(all_labels), np.array(all_scores), offsets(lengths))
+    judged = ScoredQueries(np.array(all_labels), np.array(all_scores), offsets(lengths))
     return judged, [str(q) for q in range(1, len(lines) + 1)]
 
 

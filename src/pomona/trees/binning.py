@@ -64,12 +64,12 @@ def _gather_columns(X, rows, first_feature, out):
 @kernel
 def _find_nan(first, last, X):
     """Which features have a NaN in some rows."""
-    found = np.zeros(X.shape[1], np.bool_)
+    has_nan = np.zeros(X.shape[1], np.bool_)
     for i in range(first, last):
         row = X[i]
         for f in range(row.size):
-            found[f] |= row[f] != row[f]
-    return found
+            has_nan[f] |= row[f] != row[f]
+    return has_nan
 
 
 @kernel
@@ -134,9 +134,9 @@ def _encode(first, last, X, ladder, seats, blocks, out_columns, out_blocks):
                 code = np.uint64(0)
                 for step in (128, 64, 32, 16, 8, 4, 2, 1):
                     code += np.uint64(step) * np.uint64(cuts[code + np.uint64(step - 1)] < x)
-                found = np.uint8(last_code if x != x else code)
-                out_columns[f, i] = found
-                out_blocks[start + i * stride] += found * radix
+                stored = np.uint8(last_code if x != x else code)
+                out_columns[f, i] = stored
+                out_blocks[start + i * stride] += stored * radix
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Codes:
     """(features that are not constant,) SEAT, byte after byte"""
 
     @classmethod
-    def room(cls, n_docs: int, n_bins: NDArray[np.int32]) -> Codes:
+    def zeros(cls, n_docs: int, n_bins: NDArray[np.int32]) -> Codes:
         """Zero codes for so many documents: the padding behind the last bytes stays zero."""
         byte_table, seats = _seated(n_bins)
         n_bytes = len(byte_table)
@@ -256,7 +256,7 @@ class Bins:
         X = _matrix(X)
         if X.shape[1] != self.n_features:
             raise InputError(f"found {X.shape[1]} features, expected {self.n_features} as in training")
-        codes = Codes.room(len(X), self.n_bins)
+        codes = Codes.zeros(len(X), self.n_bins)
         ladder = np.full((self.n_features, 256), np.inf, np.float32)
         for f, cuts in enumerate(self.edges):
             ladder[f, : len(cuts)] = cuts
@@ -299,9 +299,9 @@ def _seated(n_bins: NDArray[np.int32]) -> tuple[NDArray[np.void], NDArray[np.voi
     seats["feature"] = [feature for seated in members for feature in seated]
     seats["byte"] = np.repeat(np.arange(len(members)), [len(seated) for seated in members])
     seats["n_bins"] = n_bins[seats["feature"]]
-    for own in byte_table:
-        radix = np.cumprod(seats["n_bins"][own["first_seat"] : own["last_seat"]])
-        seats["radix"][own["first_seat"] : own["last_seat"]] = np.concatenate(([1], radix[:-1]))
+    for row in byte_table:
+        radix = np.cumprod(seats["n_bins"][row["first_seat"] : row["last_seat"]])
+        seats["radix"][row["first_seat"] : row["last_seat"]] = np.concatenate(([1], radix[:-1]))
     return byte_table, seats
 
 

@@ -41,7 +41,6 @@ class CodedForest:
     left: NDArray[np.uint32]  # slots of the tree: its inner nodes, then its leaves
     right: NDArray[np.uint32]
     leaf_ptr: NDArray[np.uint64]  # (n_trees + 1,)
-    leaf: NDArray[np.int32]  # the number that the forest gives to each leaf
     value: NDArray[np.float64]
     n_levels: NDArray[np.int64]  # (n_trees,) of an oblivious tree, -1 for any other
     n_slots: int  # of the largest tree
@@ -77,7 +76,6 @@ class CodedForest:
             left=slots(forest.left),
             right=slots(forest.right),
             leaf_ptr=forest.leaf_ptr.astype(np.uint64),
-            leaf=(leaf_order - np.repeat(forest.leaf_ptr[:-1], np.diff(forest.leaf_ptr))).astype(np.int32),
             value=forest.value[leaf_order],
             n_levels=_n_levels(forest.node_ptr, tree, depth, plane, code),
             n_slots=int((np.diff(forest.node_ptr) + np.diff(forest.leaf_ptr)).max(initial=1)),

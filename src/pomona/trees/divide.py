@@ -80,7 +80,7 @@ ORDER = np.dtype(
 
 SORT, PLACE, ADD, SETTLE, SHARED = range(5)
 
-NOBODY = -1
+NO_SIBLING = -1
 """The large side of the root, which has no parent to take its histogram from."""
 
 # The least a task is worth taking, some 5 µs: rows to sort, sums to add to, bytes to settle, bins to search.
@@ -117,12 +117,12 @@ class Table(NamedTuple):
     scratch: NDArray[np.int64]
     """(n_threads, n_blocks, SCRATCH) sums that are being added up, zero in between"""
     histograms: NDArray[np.int64]
-    """(n_leaves + 1, all bins); the last is nobody's"""
+    """(n_leaves + 1, all bins); the last belongs to no leaf"""
     leaves: NDArray[np.void]
     nodes: NDArray[np.void]
     n_left: NDArray[np.int64]
     """(n_threads,) documents of each sorted range that go left"""
-    found: NDArray[np.void]
+    best_splits: NDArray[np.void]
     """(n_tasks, 2) SPLIT, the best of each task for both sides"""
     order: NDArray[np.void]
     """(1,) ORDER"""
@@ -224,8 +224,8 @@ def _search_bytes(first, last, leaf, table, max_depth, out):
     for s in range(table.bytes_[first]["first_seat"], table.bytes_[last - 1]["last_seat"]):
         f = table.seats[s]["feature"]
         if table.features[f]["allowed"]:
-            own = bins[table.bin_start[f] : table.bin_start[f + 1]]
-            search(f, table.features[f], own, leaf["total"], low, high, terms, sums, gains, out)
+            feature_bins = bins[table.bin_start[f] : table.bin_start[f + 1]]
+            search(f, table.features[f], feature_bins, leaf["total"], low, high, terms, sums, gains, out)
 
 
 @kernel
@@ -233,15 +233,15 @@ def _settle(task, table, order):
     n_bytes, n_tasks = table.bytes_.size, order["n_tasks"]
     first, last = n_bytes * task // n_tasks, n_bytes * (task + 1) // n_tasks
     small, large = table.leaves[order["small"]], table.leaves[order["large"]]
-    sibling = table.histograms.shape[0] - 1 if order["large"] == NOBODY else large["slot"]
+    sibling = table.histograms.shape[0] - 1 if order["large"] == NO_SIBLING else large["slot"]
     settle(
         first, last, table.bytes_, table.seats, table.bin_start, table.scratch[: order["n_parts"]],
         table.histograms[small["slot"]], table.histograms[sibling],
     )  # fmt: skip
     if order["is_searched"]:
-        _search_bytes(first, last, small, table, order["max_depth"], table.found[task, 0])
-        if order["large"] != NOBODY:
-            _search_bytes(first, last, large, table, order["max_depth"], table.found[task, 1])
+        _search_bytes(first, last, small, table, order["max_depth"], table.best_splits[task, 0])
+        if order["large"] != NO_SIBLING:
+            _search_bytes(first, last, large, table, order["max_depth"], table.best_splits[task, 1])
 
 
 @kernel
@@ -258,7 +258,7 @@ def _search_shared(task, table, order):
         first, last, table.features, table.bin_start, table.histograms, slots, totals, lows, highs,
         table.terms[0],
     )  # fmt: skip
-    out = table.found[task, 0]
+    out = table.best_splits[task, 0]
     out["gain"], out["feature"], out["bin"], out["nan_left"] = gain, split[0], split[1], split[2]
 
 
@@ -311,11 +311,11 @@ def _tasks(table, work, least):
 
 
 @kernel
-def _best_of(found, n_tasks, side, out):
+def _best_of(splits, n_tasks, side, out):
     """The best split of all tasks; of equal gains, that on the lowest feature."""
-    best = found[0, side]
+    best = splits[0, side]
     for task in range(1, n_tasks):
-        other = found[task, side]
+        other = splits[task, side]
         if other["feature"] >= 0 and (
             best["feature"] < 0
             or other["gain"] > best["gain"]
@@ -344,9 +344,9 @@ def _add_and_settle(board, table, small, large, max_depth, is_searched):
     n_tasks = _tasks(table, width, _SETTLED_BYTES)
     run(board, table, SETTLE, n_tasks)
     if is_searched:
-        _best_of(table.found, n_tasks, 0, leaves[small])
-        if large != NOBODY:
-            _best_of(table.found, n_tasks, 1, leaves[large])
+        _best_of(table.best_splits, n_tasks, 0, leaves[small])
+        if large != NO_SIBLING:
+            _best_of(table.best_splits, n_tasks, 1, leaves[large])
 
 
 @kernel
@@ -355,7 +355,7 @@ def open_root(board, table, max_depth, is_searched):
     if table.bytes_.size == 0:
         table.leaves[0]["gain"] = 0.0
         return
-    _add_and_settle(board, table, 0, NOBODY, max_depth, is_searched)
+    _add_and_settle(board, table, 0, NO_SIBLING, max_depth, is_searched)
     table.order[0]["is_root"] = False
 
 
@@ -412,9 +412,9 @@ def divide(board, table, leaf, new, is_last, max_depth, is_searched):
 
 @kernel
 def find_shared(board, table, n_cells):
-    """The split that all cells share into found[0, 0], gain 0 if there is none."""
+    """The split that all cells share into best_splits[0, 0], gain 0 if there is none."""
     table.order[0]["n_cells"] = n_cells
     n_tasks = _tasks(table, n_cells * table.bin_start[-1], _SEARCHED_BINS)
     n_tasks = max(1, min(n_tasks, table.features.size))
     run(board, table, SHARED, n_tasks)
-    _best_of(table.found, n_tasks, 0, table.found[0, 0])
+    _best_of(table.best_splits, n_tasks, 0, table.best_splits[0, 0])

@@ -6,6 +6,7 @@ plus the value of its leaf in every tree, added in float64 in the order of the t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -18,6 +19,7 @@ from pomona._types import Features, Offsets, Scores, Values
 from pomona.errors import InputError, UnknownNameError
 from pomona.trees import score as bits
 from pomona.trees.coded import CodedForest
+from pomona.trees.walk import leaves_of
 
 _NODE_ARRAYS = {
     "feature": np.int32,
@@ -120,7 +122,13 @@ class Forest:
 
     def leaf_of(self, X: ArrayLike) -> NDArray[np.int32]:
         """The leaf, counted within its tree, of every document in every tree: (n_docs, n_trees)."""
-        return bits.leaf_numbers(self._coded, self._documents(X))
+        rows = self._documents(X)
+        out = np.empty((len(rows), self.n_trees), np.int32)
+        for tree, (begin, end) in enumerate(itertools.pairwise(self.node_ptr)):
+            at = slice(begin, end)
+            splits = self.feature[at], self.threshold[at], self.nan_left[at]
+            out[:, tree] = leaves_of(rows, *splits, self.left[at], self.right[at])
+        return out
 
     def head(self, n_trees: int) -> Forest:
         """The first `n_trees` trees (all, if there are fewer)."""
@@ -190,7 +198,7 @@ def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
 
 
 def _problem(forest: Forest) -> str | None:
-    """What would send a kernel astray, or nothing: a forest may come from a file that anybody wrote."""
+    """What is wrong with the arrays, or None: a forest may come from a file, and kernels check nothing."""
     n_nodes, n_leaves = len(forest.feature), len(forest.value)
     if any(getattr(forest, name).ndim != 1 for name in _ARRAYS):
         return "an array has more than one dimension"
@@ -208,13 +216,13 @@ def _problem(forest: Forest) -> str | None:
         return "a threshold is NaN"
     # Every node but the root, and every leaf, must be the child of exactly one earlier node.
     tree = np.repeat(np.arange(forest.n_trees), inner)
-    own = np.arange(n_nodes) - forest.node_ptr[tree]
+    number = np.arange(n_nodes) - forest.node_ptr[tree]
     n_parents_of_node, n_parents_of_leaf = np.zeros(n_nodes + 1, np.int64), np.zeros(n_leaves + 1, np.int64)
     for child in (forest.left, forest.right):
         is_leaf = child < 0
         if (np.where(is_leaf, ~child, child) >= np.where(is_leaf, leaves[tree], inner[tree])).any():
             return "a child lies outside its tree"
-        if (~is_leaf & (child <= own)).any():
+        if (~is_leaf & (child <= number)).any():
             return "a child comes before its parent"
         n_parents_of_node += np.bincount(
             np.where(is_leaf, n_nodes, forest.node_ptr[tree] + child), minlength=n_nodes + 1

@@ -5,13 +5,10 @@ Trees become deep where it pays. Of equal gains, the leaf with the lowest number
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pomona._jit import kernel
 from pomona.trees.binning import Bins, Codes
 from pomona.trees.divide import divide, open_root
-from pomona.trees.grower import Bench, GrownTree, GrowthRules
+from pomona.trees.grower import Grower, GrowthRules, Workspace
 
 
 @kernel
@@ -31,7 +28,7 @@ def _grow(board, table, most_leaves, max_depth):
     return n_leaves
 
 
-class LeafwiseGrower:
+class LeafwiseGrower(Grower):
     """Grows trees of up to `rules.n_leaves` leaves, best gain first.
 
     >>> X = np.array([[1.0], [2.0], [3.0], [4.0]], np.float32)
@@ -44,18 +41,8 @@ class LeafwiseGrower:
     """
 
     def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules) -> None:
-        self._bench = Bench(bins, codes, rules, rules.n_leaves)
+        super().__init__(bins, codes, rules, rules.n_leaves)
         self._max_depth = 2**31 - 1 if rules.max_depth is None else rules.max_depth
 
-    def grow(
-        self,
-        gradient: NDArray[np.float32],
-        hessian: NDArray[np.float32],
-        rows: NDArray[np.int32] | None,
-        rng: np.random.Generator,
-    ) -> GrownTree:
-        """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
-        bench = self._bench
-        bench.start(gradient, hessian, rows, rng)
-        n_leaves = bench.grow(_grow, bench.rules.n_leaves, self._max_depth)
-        return bench.finish(n_leaves, n_leaves - 1)
+    def _divide_leaves(self, workspace: Workspace) -> int:
+        return workspace.grow(_grow, workspace.rules.n_leaves, self._max_depth)

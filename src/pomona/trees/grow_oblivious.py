@@ -22,7 +22,7 @@ from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins, Codes
 from pomona.trees.divide import divide, find_shared, open_root
-from pomona.trees.grower import Bench, GrownTree, GrowthRules, newton_steps
+from pomona.trees.grower import Grower, GrowthRules, Workspace, newton_steps
 from pomona.trees.split import gain_of
 
 DEFAULT_DEPTH = 6
@@ -33,10 +33,10 @@ MOST_DEPTH = 12
 def _give_split(split, table, leaf):
     """Make the shared split the best of a cell, with the cell's own gain and sum on the left."""
     feature, bin_ = split["feature"], split["bin"]
-    own = table.histograms[leaf["slot"], table.bin_start[feature] : table.bin_start[feature + 1]]
-    left_total = np.sum(own[: bin_ + 1])
+    bins = table.histograms[leaf["slot"], table.bin_start[feature] : table.bin_start[feature + 1]]
+    left_total = np.sum(bins[: bin_ + 1])
     if split["nan_left"]:
-        left_total += own[own.size - 1]
+        left_total += bins[bins.size - 1]
     leaf["feature"], leaf["bin"], leaf["nan_left"] = feature, bin_, split["nan_left"]
     leaf["left_total"] = left_total
     monotone = table.features[feature]["monotone"]
@@ -51,16 +51,16 @@ def _grow(board, table, max_depth):
     for depth in range(max_depth):
         n_cells = 1 << depth
         find_shared(board, table, n_cells)
-        if not table.found[0, 0]["gain"] > 0:
+        if not table.best_splits[0, 0]["gain"] > 0:
             return depth
         for c in range(n_cells):
-            _give_split(table.found[0, 0], table, table.leaves[c])
+            _give_split(table.best_splits[0, 0], table, table.leaves[c])
         for c in range(n_cells):
             divide(board, table, c, c + n_cells, depth + 1 == max_depth, max_depth, False)
     return max_depth
 
 
-class ObliviousGrower:
+class ObliviousGrower(Grower):
     """Grows trees of `rules.max_depth` levels (6 if None); `rules.n_leaves` does not matter.
 
     >>> X = np.array([[1, 1], [1, 2], [2, 1], [2, 2]], np.float32)
@@ -79,28 +79,14 @@ class ObliviousGrower:
                 f"an oblivious tree of depth {self._max_depth} would have 2^{self._max_depth} leaves;"
                 f" expected max_depth at most {MOST_DEPTH}"
             )
-        self._bench = Bench(bins, codes, rules, 2**self._max_depth)
+        super().__init__(bins, codes, rules, 2**self._max_depth)
 
-    def grow(
-        self,
-        gradient: NDArray[np.float32],
-        hessian: NDArray[np.float32],
-        rows: NDArray[np.int32] | None,
-        rng: np.random.Generator,
-    ) -> GrownTree:
-        """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
-        bench = self._bench
-        bench.start(gradient, hessian, rows, rng)
-        depth = bench.grow(_grow, self._max_depth)
-        leaves = bench.table.leaves[: 2**depth]
-        sums, leaf_of_row = bench.leaf_sums(leaves)
-        counts = leaves["end"] - leaves["begin"]
-        value = np.clip(self._values(sums, counts), leaves["low"], leaves["high"])
-        return bench.tree(bench.table.nodes[: 2**depth - 1], value, leaf_of_row)
+    def _divide_leaves(self, workspace: Workspace) -> int:
+        return 1 << workspace.grow(_grow, self._max_depth)
 
     def _values(self, sums: Values, counts: NDArray[np.int64]) -> Values:
         """Newton steps of the cells, those of enclosing cells for cells too small, 0 for empty ones."""
-        rules = self._bench.rules
+        rules = self._workspace.rules
         levels = [(sums, counts)]
         while len(levels[0][1]) > 1:
             cells, documents = levels[0]

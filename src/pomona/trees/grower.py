@@ -1,4 +1,4 @@
-"""What growers share: the rules, the grown tree, and a bench on which trees are grown and leaves valued.
+"""What growers share: the rules, the grown tree, and a workspace in which trees are grown and leaves valued.
 
 A leaf's value is −ΣG/(ΣH+λ) of the exact float gradients, added in pieces of fixed size: quantization
 only ever chooses splits, and the number of threads changes nothing.
@@ -6,9 +6,10 @@ only ever chooses splits, and the number of threads changes nothing.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,20 +105,7 @@ class GrownTree:
     """The leaf of every document of the binned data, also of those left out by bagging."""
 
 
-class Grower(Protocol):
-    """Grows one tree after another on the same binned documents."""
-
-    def grow(
-        self,
-        gradient: NDArray[np.float32],
-        hessian: NDArray[np.float32],
-        rows: NDArray[np.int32] | None,
-        rng: np.random.Generator,
-    ) -> GrownTree:
-        """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
-
-
-class Bench:
+class Workspace:
     """The tables and buffers of one grower, kept from tree to tree."""
 
     def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int) -> None:
@@ -153,11 +141,11 @@ class Bench:
             leaves=np.zeros(n_leaves, LEAF),
             nodes=np.zeros(n_leaves, NODE),
             n_left=np.zeros(1, np.int64),
-            found=np.zeros((1, 2), SPLIT),
+            best_splits=np.zeros((1, 2), SPLIT),
             order=np.zeros(1, ORDER),
         )
 
-    def _make_room(self, n_rows: int) -> None:
+    def _enlarge(self, n_rows: int) -> None:
         """For more rows, as a bootstrap sample may have, and for more threads."""
         if n_rows > len(self.table.rows):
             self.table = self.table._replace(
@@ -170,7 +158,7 @@ class Bench:
             self.table = self.table._replace(
                 scratch=np.zeros((count, len(self.codes.block_table), SCRATCH), np.int64),
                 n_left=np.zeros(count, np.int64),
-                found=np.zeros((count, 2), SPLIT),
+                best_splits=np.zeros((count, 2), SPLIT),
             )
 
     def start(
@@ -190,7 +178,7 @@ class Bench:
         n = len(chosen)
         if n == 0:
             raise InputError("found no documents to learn a tree from")
-        self._make_room(n)
+        self._enlarge(n)
         table, rules = self.table, self.rules
         self.n_rows, self.is_bag = n, rows is not None
         self.gradient = np.ascontiguousarray(gradient, np.float32)
@@ -218,14 +206,6 @@ class Bench:
             lambda: lead(board, table, *arguments), lambda: serve(board, table), lambda: dismiss(board)
         )
         return grown
-
-    def finish(self, n_leaves: int, n_nodes: int) -> GrownTree:
-        """Value the leaves by exact sums, and find those of documents that were not learnt from."""
-        leaves, nodes = self.table.leaves[:n_leaves], self.table.nodes[:n_nodes]
-        sums, leaf_of_row = self.leaf_sums(leaves)
-        value = newton_steps(sums, self.rules.l2)
-        value = np.clip(value, leaves["low"], leaves["high"])
-        return self.tree(nodes, value, leaf_of_row)
 
     def leaf_sums(self, leaves: NDArray[np.void]) -> tuple[Values, NDArray[np.int32]]:
         """Exact sums of gradients and hessians of every leaf, and the leaf of every row."""
@@ -265,3 +245,34 @@ def newton_steps(sums: Values, l2: float) -> Values:
     """−ΣG/(ΣH+λ) of rows (ΣG, ΣH), 0 where there is nothing to divide by."""
     below = sums[:, 1] + l2
     return np.divide(-sums[:, 0], below, out=np.zeros(len(sums)), where=below > 0)
+
+
+class Grower(ABC):
+    """Grows one tree after another on the same binned documents."""
+
+    def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int) -> None:
+        self._workspace = Workspace(bins, codes, rules, n_leaves)
+
+    def grow(
+        self,
+        gradient: NDArray[np.float32],
+        hessian: NDArray[np.float32],
+        rows: NDArray[np.int32] | None,
+        rng: np.random.Generator,
+    ) -> GrownTree:
+        """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
+        workspace = self._workspace
+        workspace.start(gradient, hessian, rows, rng)
+        n_leaves = self._divide_leaves(workspace)
+        leaves = workspace.table.leaves[:n_leaves]
+        sums, leaf_of_row = workspace.leaf_sums(leaves)
+        value = np.clip(self._values(sums, leaves["end"] - leaves["begin"]), leaves["low"], leaves["high"])
+        return workspace.tree(workspace.table.nodes[: n_leaves - 1], value, leaf_of_row)
+
+    @abstractmethod
+    def _divide_leaves(self, workspace: Workspace) -> int:
+        """Divide the root, its children, and so on; returns the number of leaves."""
+
+    def _values(self, sums: Values, counts: NDArray[np.int64]) -> Values:
+        """The values of leaves: (n_leaves, 2) sums of gradients and hessians, (n_leaves,) documents."""
+        return newton_steps(sums, self._workspace.rules.l2)

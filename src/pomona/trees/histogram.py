@@ -118,15 +118,15 @@ def settle(first, last, bytes_, seats, bin_start, partials, out_child, sibling):
     sibling (all bins,).
     """
     for k in range(first, last):
-        own = bytes_[k]
-        n, b, at = own["n_codes"], k // BLOCK_WIDTH, k % BLOCK_WIDTH * STRIDE
+        byte = bytes_[k]
+        n, b, at = byte["n_codes"], k // BLOCK_WIDTH, k % BLOCK_WIDTH * STRIDE
         sums = partials[0, b, at : at + n]
         for p in range(1, partials.shape[0]):
             more = partials[p, b, at : at + n]
             for code in range(n):
                 sums[code] += more[code]
                 more[code] = 0
-        for s in range(own["first_seat"], own["last_seat"]):
+        for s in range(byte["first_seat"], byte["last_seat"]):
             start, radix, n_bins = bin_start[seats[s]["feature"]], seats[s]["radix"], seats[s]["n_bins"]
             child, parent = out_child[start : start + n_bins], sibling[start : start + n_bins]
             if n_bins == n:

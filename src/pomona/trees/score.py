@@ -117,26 +117,6 @@ def _add_trees(
                 scores[lane] += value[start + leaf[lane]]
 
 
-@kernel
-def _number_leaves(
-    codes, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, n_slots, leaf_number, out
-):
-    """The leaf of every document in every tree: codes (n_blocks, n_planes, 64) · out (n_docs, n_trees)."""
-    reach, words = np.empty(n_slots, np.uint64), np.empty(N_LANES, np.uint64)
-    leaf = np.empty(N_LANES, np.uint32)
-    for block in range(codes.shape[0]):
-        planes = codes[block]
-        n_docs = min(N_LANES, out.shape[0] - block * N_LANES)
-        for tree in range(out.shape[1]):
-            n_words = _spell_leaves(
-                planes, tree, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, reach, words
-            )
-            lane_numbers(words, n_words, leaf)
-            start = leaf_ptr[tree]
-            for lane in range(n_docs):
-                out[block * N_LANES + lane, tree] = leaf_number[start + leaf[lane]]
-
-
 def score(coded: CodedForest, X: Features, base: float) -> Scores:
     """`base` plus the sum of every document's leaf values; X is read-only, C-ordered."""
     out = _room(X, base)
@@ -169,19 +149,6 @@ def staged_scores(coded: CodedForest, X: Features, base: float, every: int) -> I
 
         over_chunks(add, len(out), smallest=_SMALLEST_CHUNK)
         yield out.reshape(-1)[: len(X)].copy()
-
-
-def leaf_numbers(coded: CodedForest, X: Features) -> NDArray[np.int32]:
-    """The leaf (its number in the tree) of every document in every tree: (n_docs, n_trees)."""
-    out = np.empty((len(X), coded.n_trees), np.int32)
-
-    def run(first: int, last: int) -> None:
-        rows = slice(first * N_LANES, last * N_LANES)
-        codes = _codes(coded, X[rows])
-        _number_leaves(codes, *coded.trees, coded.leaf, out[rows])
-
-    over_chunks(run, -(-len(X) // N_LANES), smallest=_SMALLEST_CHUNK)
-    return out
 
 
 def _room(X: Features, base: float) -> NDArray[np.float64]:

@@ -133,21 +133,21 @@ def _bounded_gains(sums, added, total, terms, monotone, low, high, out):
     """As `_free_gains`, with values within bounds and, if `monotone` is ±1, in that order (else 0)."""
     l2 = terms["l2"]
     gradient, hessian, _ = unpack(total, terms)
-    own = bounded_score(gradient, hessian, l2, low, high)
+    node_score = bounded_score(gradient, hessian, l2, low, high)
     for k in range(sums.size):
         gl, hl, _ = unpack(sums[k] + added, terms)
         gr, hr, _ = unpack(total - sums[k] - added, terms)
         rise = min(max(step(gr, hr, l2), low), high) - min(max(step(gl, hl, l2), low), high)
         score = bounded_score(gl, hl, l2, low, high) + bounded_score(gr, hr, l2, low, high)
-        out[k] = score - own if monotone * rise >= 0 else 0.0
+        out[k] = score - node_score if monotone * rise >= 0 else 0.0
 
 
 @kernel
 def least_gain(total, low, high, terms):
     """What a gain must exceed: the rules' minimum, and rounding error."""
     gradient, hessian, _ = unpack(total, terms)
-    own = bounded_score(gradient, hessian, terms["l2"], low, high)
-    return max(terms["min_gain"] / terms["gain_unit"], _ROUNDING * own)
+    node_score = bounded_score(gradient, hessian, terms["l2"], low, high)
+    return max(terms["min_gain"] / terms["gain_unit"], _ROUNDING * node_score)
 
 
 @kernel
@@ -240,12 +240,12 @@ def search_shared(first, last, features, bin_start, histograms, slots, totals, l
         for nan_left in range(1 + any_nan):
             together[:known] = 0.0
             for c in range(n_cells):
-                own = histograms[slots[c], start : bin_start[f + 1]]
+                bins = histograms[slots[c], start : bin_start[f + 1]]
                 running = np.int64(0)
                 for b in range(known):
-                    running += own[b]
+                    running += bins[b]
                     sums[b] = running
-                added = own[known] if nan_left else np.int64(0)
+                added = bins[known] if nan_left else np.int64(0)
                 low, high, monotone = lows[c] / unit, highs[c] / unit, feature["monotone"]
                 begin, end = _gains(sums[:known], added, totals[c], monotone, low, high, terms, gains)
                 for k in range(end - begin):

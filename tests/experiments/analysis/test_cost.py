@@ -9,12 +9,12 @@ def test_means_over_finished_runs():
     failed = [("one", 2, "LambdaMART", 1), ("one", 1, "MART", 0), ("one", 2, "MART", 0)]
     costs = Findings(invent(failed=failed)).costs
     assert costs["ranker"].to_list() == ["LambdaMART", "MART", "Linear"]
-    own = costs.row(0, named=True)
+    first = costs.row(0, named=True)
     # Runs of folds 1, 1 and 2, which take 2 + fold + 10 · 0.1 seconds.
-    assert own["train_seconds"] == pytest.approx((4 + 4 + 5) / 3)
-    assert own["score_microseconds"] == pytest.approx(1e6 * 0.001 / 8)
-    assert (own["peak_memory"], own["model_bytes"], own["best_iteration"]) == (2000, 500, 30.0)
-    assert (own["n_done"], own["n_failed"], own["reason"]) == (3, 1, "out of memory")
+    assert first["train_seconds"] == pytest.approx((4 + 4 + 5) / 3)
+    assert first["score_microseconds"] == pytest.approx(1e6 * 0.001 / 8)
+    assert (first["peak_memory"], first["model_bytes"], first["best_iteration"]) == (2000, 500, 30.0)
+    assert (first["n_done"], first["n_failed"], first["reason"]) == (3, 1, "out of memory")
     gone = costs.row(1, named=True)
     assert gone["train_seconds"] is gone["score_microseconds"] is gone["peak_memory"] is None
     assert (gone["n_done"], gone["n_failed"], gone["reason"]) == (0, 2, "out of memory")

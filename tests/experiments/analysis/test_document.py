@@ -26,15 +26,15 @@ def test_scores_and_ranks_are_those_of_the_first_seed():
     results = invent(n_queries=20)
     table = Findings(results).documents
     fold, qid = table.select("fold", "qid").row(0)
-    own = table.filter(fold=fold, qid=qid)
+    documents = table.filter(fold=fold, qid=qid)
     test = results.test_data("one", fold)
     begin = int(test.query_ptr[test.qids.tolist().index(int(qid))])
     scores = results.scores("one", fold, "LambdaMART", 0)[begin : begin + 8]
-    rows = [int(doc) - 1 for doc in own["doc"]]
+    rows = [int(doc) - 1 for doc in documents["doc"]]
     assert sorted(rows) == list(range(8))
-    assert own["score:LambdaMART"].to_list() == scores[rows].tolist()
-    assert own["rank:LambdaMART"].to_list() == [1 + sum(scores > scores[i]) for i in rows]
-    assert own["label"].to_list() == sorted(test.y[begin : begin + 8].tolist(), reverse=True)
+    assert documents["score:LambdaMART"].to_list() == scores[rows].tolist()
+    assert documents["rank:LambdaMART"].to_list() == [1 + sum(scores > scores[i]) for i in rows]
+    assert documents["label"].to_list() == sorted(test.y[begin : begin + 8].tolist(), reverse=True)
 
 
 class Given:
@@ -62,12 +62,12 @@ def test_features_that_tell_a_document_apart():
     X = [[0.0, 1.0, 5.0], [0.0, 2.0, 5.0], [9.0, 3.0, 5.0], [0.0, np.nan, 5.0]]
     table = Given(X, [3, 2, 1, 0], {"a": [4, 3, 2, 1], "b": [1, 2, 3, 4]}, ["w", "x", "", "z"]).table()
     assert table["doc"].to_list() == ["w", "x", "3", "z"]
-    told = [json.loads(text) for text in table["features"]]
+    features = [json.loads(text) for text in table["features"]]
     # The third feature never varies; the second document has the mean of the second, the last has none.
-    assert told[0] == {"f2": 1.0, "f1": 0.0}
-    assert told[1] == {"f1": 0.0}
-    assert list(told[2]) == ["f1", "f2"]
-    assert told[3] == {"f1": 0.0}
+    assert features[0] == {"f2": 1.0, "f1": 0.0}
+    assert features[1] == {"f1": 0.0}
+    assert list(features[2]) == ["f1", "f2"]
+    assert features[3] == {"f1": 0.0}
 
 
 def test_long_queries_keep_what_somebody_put_high():

@@ -11,7 +11,7 @@ from pomona.stats.paired import PairedTests, compare_pair
 SETTINGS = {"alpha": 0.1, "n_resamples": 500, "seed": 3}
 
 
-def told(pair):
+def paired_tests(pair):
     """What the tests said of a pair, as they say it."""
     return PairedTests(**{name: pair[name] for name in PairedTests.__dataclass_fields__})
 
@@ -25,14 +25,14 @@ def test_pairs_are_compared_one_by_one():
         for a, b in (("LambdaMART", "MART"), ("LambdaMART", "Linear"), ("MART", "Linear"))
     ]
     values = findings.pooled[0].of_measure("ap")
-    assert told(pairs[2]) == compare_pair(values[1], values[2], **SETTINGS)
+    assert paired_tests(pairs[2]) == compare_pair(values[1], values[2], **SETTINGS)
 
 
 def test_on_the_queries_that_both_have():
     failed = [("one", 2, "MART", 0), ("one", 1, "Linear", 0)]
     rankers = [*_alike(3), Ranker("MART"), Ranker("Linear")]
     findings = Findings(invent(rankers, n_queries=30, failed=failed, measures=("ap",)), **SETTINGS)
-    pairs = {(p["a"], p["b"]): told(p) for p in findings.pairs.iter_rows(named=True)}
+    pairs = {(p["a"], p["b"]): paired_tests(p) for p in findings.pairs.iter_rows(named=True)}
     assert ("MART", "Linear") not in pairs  # they have no query in common
     assert {tests.n_queries for tests in pairs.values()} == {30, 60}
     values = findings.pooled[0].of_measure("ap")
@@ -52,7 +52,7 @@ def test_families_are_datasets_and_measures():
         assert family["bh_p"].to_list() == benjamini_hochberg(p).tolist()
         assert len(family) == 10
     pairs = findings.pairs.to_dicts()
-    assert [pair["agree"] for pair in pairs] == [told(pair).agree(0.1) for pair in pairs]
+    assert [pair["agree"] for pair in pairs] == [paired_tests(pair).agree(0.1) for pair in pairs]
 
 
 def test_many_pairs_can_still_be_told_apart():
@@ -107,8 +107,8 @@ def test_significance_needs_agreement_and_correction(monkeypatch, p_values, expe
 
 def test_a_clear_difference_is_significant_and_none_is_not():
     results = invent([Ranker("base"), Ranker("same"), Ranker("good", 0.1)], n_queries=100, measures=("ap",))
-    found = Findings(results, n_resamples=500).pairs.filter(pl.col("is_significant"))
-    assert found.select("a", "b").rows() == [("base", "good"), ("same", "good")]
+    significant = Findings(results, n_resamples=500).pairs.filter(pl.col("is_significant"))
+    assert significant.select("a", "b").rows() == [("base", "good"), ("same", "good")]
 
 
 def test_a_pair_seen_from_either_side():

@@ -13,10 +13,10 @@ def test_seeds_are_averaged_and_folds_pooled():
     assert data.real == data.comparable == ["LambdaMART", "MART", "Linear"]
     assert data.values.shape == (5, 14, len(data.measures))
     assert data.present.all()
-    own = results.values.filter(part="test", ranker="LambdaMART", fold=2, qid="2003")
-    assert len(own) == 2
+    part = results.values.filter(part="test", ranker="LambdaMART", fold=2, qid="2003")
+    assert len(part) == 2
     place = data.queries.with_row_index("place").filter(fold=2, qid="2003")["place"][0]
-    assert data.of_measure("ap")[0, place] == pytest.approx(own["ap"].mean())
+    assert data.of_measure("ap")[0, place] == pytest.approx(part["ap"].mean())
 
 
 def test_the_order_of_the_rows_does_not_matter():

@@ -121,7 +121,7 @@ def test_features_that_tell_nothing():
 
 
 def test_refusals(train):
-    with pytest.raises(InputError, match="no query has a ranking that ndcg@10 tells from another"):
+    with pytest.raises(InputError, match="by ndcg@10 no ranking is worse than the order of the labels"):
         PermuRank().fit(train.replace(y=np.ones_like(train.y)))
     with pytest.raises(InputError, match="n_rounds must be at least 1, found 0"):
         PermuRank(n_rounds=0).fit(train)

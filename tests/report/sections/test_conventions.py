@@ -78,10 +78,10 @@ def test_conventions_show_mean_and_rank(findings):
     table = convention_table(findings, "mq2008")
     row = next(row for row in table.rows if row.cells[0].text == "LambdaMART yahoo")
     assert row.cells[1].text == "yahoo"
-    found = findings.conventions.filter(ranker="LambdaMART yahoo", judged_with="letor4").row(0, named=True)
+    expected = findings.conventions.filter(ranker="LambdaMART yahoo", judged_with="letor4").row(0, named=True)
     at = [column.title for column in table.columns].index("letor4")
-    assert row.cells[at].value == found["mean"]
-    assert row.cells[at + 1].value == found["rank"]
+    assert row.cells[at].value == expected["mean"]
+    assert row.cells[at + 1].value == expected["rank"]
 
 
 def test_conventions_know_rankers_without_rank_or_aim(findings):

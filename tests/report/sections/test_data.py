@@ -11,11 +11,13 @@ def findings():
 
 def test_data_are_told_as_counts_and_numbers(findings):
     table = data_table(findings)
-    told = {column.title: cell.text for column, cell in zip(table.columns, table.rows[0].cells, strict=True)}
-    assert told["documents"] == "4560"
-    assert told["mean docs"] == "19.4"
-    assert told["max label"] == "2"
-    assert "digest" not in told
+    printed = {
+        column.title: cell.text for column, cell in zip(table.columns, table.rows[0].cells, strict=True)
+    }
+    assert printed["documents"] == "4560"
+    assert printed["mean docs"] == "19.4"
+    assert printed["max label"] == "2"
+    assert "digest" not in printed
 
 
 def test_what_the_audit_found(findings):

@@ -12,7 +12,7 @@ HEADLINE = {
 }  # fmt: skip
 
 
-def told(**headline):
+def sentences(**headline):
     """The sentences of a headline by hand."""
     findings = invented(3, conventions=("definition",), failed=False)
     schema = findings.headline.schema
@@ -22,7 +22,7 @@ def told(**headline):
 
 
 def test_a_significant_winner():
-    outcome, cost = told()
+    outcome, cost = sentences()
     assert outcome == (
         "LambdaMART is best on mq2008 with NDCG@10 0.5000, 0.0123 above MART (uncorrected 95% interval "
         "+0.0040 to +0.0206): a significant difference (p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.031 after "
@@ -34,7 +34,7 @@ def test_a_significant_winner():
 
 
 def test_a_winner_by_chance_and_who_is_as_good_for_less():
-    outcome, cost = told(
+    outcome, cost = sentences(
         is_significant=False, low=-0.004, p=0.2, runner_up="LambdaMART yahoo", cheaper="MART",
         cheaper_train_seconds=14.2, cheaper_score_microseconds=1.3,
     )  # fmt: skip
@@ -48,13 +48,13 @@ def test_a_winner_by_chance_and_who_is_as_good_for_less():
 
 
 def test_a_small_p_that_the_other_tests_do_not_confirm():
-    outcome, _ = told(is_significant=False, agree=False, p=0.01)
+    outcome, _ = sentences(is_significant=False, agree=False, p=0.01)
     assert "after Holm’s correction, and the t, Wilcoxon and sign tests do not agree), 240 queries" in outcome
 
 
 def test_a_single_ranker():
     nobody = dict.fromkeys(("runner_up", "difference", "low", "high", "p", "agree", "is_significant"))
-    outcome, cost = told(**nobody)
+    outcome, cost = sentences(**nobody)
     assert outcome.endswith("; there is no other ranker to compare it with.")
     assert cost == "It trains in 21 s a run and scores a document in 1.4 µs."
 
@@ -66,7 +66,7 @@ def test_nobody_finished():
 
 
 def test_times_that_nobody_measured():
-    _, cost = told(**{name: None for name in HEADLINE if name.endswith("seconds")})
+    _, cost = sentences(**{name: None for name in HEADLINE if name.endswith("seconds")})
     assert cost.startswith("It trains in unknown time a run and scores a document in unknown time, against")
 
 

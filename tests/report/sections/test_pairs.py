@@ -64,12 +64,18 @@ def test_pairs_tell_every_test(findings):
     table = pair_table(findings, "mq2008")
     assert len(table.rows) == 6 * 15
     first = findings.pairs.row(0, named=True)
-    told = {column.title: cell.value for column, cell in zip(table.columns, table.rows[0].cells, strict=True)}
-    assert told["Difference"] == first["difference"]
-    assert told["p (Holm)"] == first["holm_p"]
-    assert (told["Wins"], told["Ties"], told["Losses"]) == (first["wins"], first["ties"], first["losses"])
-    assert told["Significant"] == ("yes" if first["is_significant"] else "no")
-    assert told["Detectable"] == first["detectable"]
+    printed = {
+        column.title: cell.value for column, cell in zip(table.columns, table.rows[0].cells, strict=True)
+    }
+    assert printed["Difference"] == first["difference"]
+    assert printed["p (Holm)"] == first["holm_p"]
+    assert (printed["Wins"], printed["Ties"], printed["Losses"]) == (
+        first["wins"],
+        first["ties"],
+        first["losses"],
+    )
+    assert printed["Significant"] == ("yes" if first["is_significant"] else "no")
+    assert printed["Detectable"] == first["detectable"]
 
 
 def test_pairs_of_which_nothing_can_be_told(findings):

@@ -18,10 +18,10 @@ def findings():
 def test_intervals_are_what_was_found(findings):
     chart = intervals(findings, DATA)
     spec, (baseline, rows, _) = spec_of(chart)
-    found = findings.quality.filter(ranker="MART", measure="ndcg@10").row(0, named=True)
+    expected = findings.quality.filter(ranker="MART", measure="ndcg@10").row(0, named=True)
     row = next(row for row in rows if row["ranker"] == "MART")
     assert (row["low"], row["mean"], row["high"]) == pytest.approx(
-        (found["low"], found["mean"], found["high"]), rel=1e-5
+        (expected["low"], expected["mean"], expected["high"]), rel=1e-5
     )
     assert baseline == [{"mean": row["mean"]}]
     assert "Highest: LambdaMART" in spec["description"]
@@ -66,12 +66,17 @@ def test_results_the_best_first_then_bounds_then_failures(findings):
 
 def test_results_show_what_was_found(findings):
     table = results_table(findings, "mq2008")
-    found = findings.quality.row(
+    expected = findings.quality.row(
         by_predicate=(pl.col("ranker") == "MART") & (pl.col("measure") == "ap"), named=True
     )
     cell = next(row for row in table.rows if row.cells[0].text == "MART").cells[2]
-    assert (cell.value, cell.low, cell.high, cell.mark) == (found["mean"], found["low"], found["high"], "")
-    assert cell.text == f"{found['mean']:.4f}"
+    assert (cell.value, cell.low, cell.high, cell.mark) == (
+        expected["mean"],
+        expected["low"],
+        expected["high"],
+        "",
+    )
+    assert cell.text == f"{expected['mean']:.4f}"
     costs = next(row for row in table.rows if row.cells[0].text == "LambdaMART").cells[-3:]
     assert [cell.text for cell in costs] == ["21.0", "1.40", "214"]
 

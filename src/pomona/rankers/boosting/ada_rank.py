@@ -40,13 +40,13 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import query_weights
-from pomona.rankers.feature_values import query_values
-from pomona.rankers.judging import (
+from pomona.rankers.evaluator import (
     best_and_worst,
     judged_rankings,
     queries_that_count,
     with_fair_ties,
 )
+from pomona.rankers.feature_values import query_values
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
 

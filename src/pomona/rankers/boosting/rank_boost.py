@@ -37,8 +37,8 @@ from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.boosting.stumps.stump_sum import StumpSum
+from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.linear.sums.label_sums import grades
-from pomona.rankers.referee import Referee
 
 _CHANCE = 1e-12
 """An |r| that rounding alone may leave."""
@@ -158,7 +158,9 @@ class RankBoost(Ranker):
         pairs = _Pairs(train, weights, self.balance_queries)
         coded = _CodedFeatures(train.X, self.n_thresholds)
         held_out = None if valid is None else np.zeros(valid.n_docs)
-        referees = [] if valid is None else [Referee(part, self.parsed_measure) for part in (train, valid)]
+        evaluators = (
+            [] if valid is None else [RankingEvaluator(part, self.parsed_measure) for part in (train, valid)]
+        )
         stumps: list[tuple[int, float, float, bool]] = []
         log = self.start_training(self.n_rounds, unit="round")
         with log.watch():
@@ -174,7 +176,8 @@ class RankBoost(Ranker):
                 now = {"loss": pairs.loss}
                 if valid is not None and held_out is not None:
                     held_out += StumpSum.of([stump], train.feature_names).score(valid.X)
-                    now["train"], now["valid"] = referees[0].mean(pairs.scores), referees[1].mean(held_out)
+                    now["train"] = evaluators[0].mean(pairs.scores)
+                    now["valid"] = evaluators[1].mean(held_out)
                 log.record(**now)
                 if log.should_stop:
                     break

@@ -24,9 +24,9 @@ from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
 from pomona.rankers.base import query_weights
+from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.forests.forest_ranker import ForestRanker
 from pomona.rankers.forests.training.boosting import forest_of, leaves_in
-from pomona.rankers.referee import Referee
 from pomona.trees.forest import Forest
 from pomona.trees.grower import GrownTree
 
@@ -124,7 +124,8 @@ class _Curves:
     """The measure on training and validation queries of the bags so far: of the sums of their scores."""
 
     def __init__(self, train: Dataset, valid: Dataset, measure: Measure) -> None:
-        self._valid, self._referees = valid, (Referee(train, measure), Referee(valid, measure))
+        self._valid = valid
+        self._evaluators = RankingEvaluator(train, measure), RankingEvaluator(valid, measure)
         self._train_sums, self._valid_sums = np.zeros(train.n_docs), np.zeros(valid.n_docs)
 
     def after(self, scores: Scores, bag: Sequence[tuple[GrownTree, Values]]) -> dict[str, float]:
@@ -132,5 +133,5 @@ class _Curves:
         self._train_sums += scores
         for tree, value in bag:
             self._valid_sums += value[leaves_in(self._valid, tree)]
-        train, valid = self._referees
+        train, valid = self._evaluators
         return {"train": train.mean(self._train_sums), "valid": valid.mean(self._valid_sums)}

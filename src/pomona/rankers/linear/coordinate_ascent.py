@@ -29,7 +29,7 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import query_weights
-from pomona.rankers.judging import best_and_worst, judged_rankings, queries_that_count
+from pomona.rankers.evaluator import best_and_worst, judged_rankings, queries_that_count
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.line_search import LineSearch, line_search, shuffled, weight_at
 from pomona.rankers.linear.sums.feature_sums import weighted_sums

@@ -23,8 +23,8 @@ from pomona.data.normalize import normalize
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
+from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
-from pomona.rankers.referee import Referee
 from pomona.rankers.training_log import TrainingLog
 
 
@@ -63,7 +63,7 @@ class LinearRanker(Ranker):
         """What judges weights for the learning curves, by part; without validation data it judges nothing."""
         given = {} if valid is None else {"train": train, "valid": valid}
         parts = {part: data for part, data in given.items() if data is not None}
-        judges = {part: Referee(data, self.parsed_measure) for part, data in parts.items()}
+        judges = {part: RankingEvaluator(data, self.parsed_measure) for part, data in parts.items()}
         return lambda coef: {
             part: judges[part].mean(weighted_sums(data.X, coef)) for part, data in parts.items()
         }

@@ -37,7 +37,7 @@ from pomona._types import Features, Offsets, Scores, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
-from pomona.measures.lists import RankedLists, encode
+from pomona.measures.lists import RankedLists
 from pomona.rankers.base import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
@@ -92,8 +92,7 @@ class WorkingSets:
         self, data: Dataset, measure: Measure, *, n_random: int, seed: int, weights: Values | None = None
     ) -> None:
         self._data, self._measure = data, measure
-        self._codes, levels = encode(data.y)
-        self._lists = RankedLists.of_codes(self._codes, data.query_ptr, levels)
+        self._lists = RankedLists.of_documents(data.y, data.query_ptr)
         self._perfect = measure.of_lists(replace(self._lists, codes=self._lists.pool_codes))
         self._grades, _ = grades(data.y, data.query_ptr)
         random = np.random.default_rng(seed)
@@ -107,7 +106,7 @@ class WorkingSets:
             self._add(np.flatnonzero(lost > 0), slopes, lost)
         self._weights[np.setdiff1d(np.arange(data.n_queries), self.query)] = 0.0
         if not self._weights.any():
-            raise NothingToLearnError(f"no query has a ranking that {measure} tells from another")
+            raise NothingToLearnError(f"by {measure} no ranking is worse than the order of the labels")
         self._weights /= self._weights.sum()
 
     def tangent(self, w: Values) -> tuple[Values, float]:
@@ -140,7 +139,7 @@ class WorkingSets:
     def _planes(self, scores: Scores) -> tuple[Features, Values]:
         """Of the ranking of each query by these scores, Φ(π*) − Φ(π) and E(π*) − E(π)."""
         data, rows = self._data, self._ranking.by(scores)
-        lost = self._perfect - self._measure.of_lists(replace(self._lists, codes=self._codes[rows]))
+        lost = self._perfect - self._measure.of_lists(replace(self._lists, codes=self._lists.codes[rows]))
         slopes = np.empty((data.n_queries, data.n_features), np.float32)
         query_ptr = read_only(data.query_ptr)
         over_chunks(

@@ -33,18 +33,15 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
-from pomona.measures.average_precision import AveragePrecision
 from pomona.measures.base import Measure
-from pomona.measures.cascade import CascadeMeasure
+from pomona.measures.closed_form import POSITION, PRECISION
 from pomona.measures.judge import sum_in_order
-from pomona.measures.lists import RankedLists, encode
-from pomona.measures.position import PositionMeasure
+from pomona.measures.lists import RankedLists
 from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.least_squares import least_squares
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 
-POSITION, PRECISION, CASCADE = 0, 1, 2
 PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 FARTHEST = 40.0
 """Where exp(−x) is taken for 0: beside the document at the rank itself, which counts 1, it cannot show."""
@@ -149,10 +146,15 @@ class SmoothedMeasure:
     def __init__(
         self, measure: Measure, labels: Labels, query_ptr: Offsets, weights: Values | None = None
     ) -> None:
-        codes, levels = encode(labels)
-        lists = RankedLists.of_codes(codes, np.array(query_ptr, np.int64), levels)
-        family, worth, weight, normalizer = _form(measure, lists)
-        self.value: Values = worth[codes]
+        lists = RankedLists.of_documents(labels, np.array(query_ptr, np.int64))
+        form = measure.closed_form(lists)
+        if form is None:
+            raise InputError(
+                "SmoothRank can smooth position measures (ndcg, p, rbp …), ap, err, pfound and rr, "
+                f"not {measure}"
+            )
+        normalizer = form.normalizer
+        self.value: Values = form.level_values[lists.codes]
         """What the measure looks at in each document: a gain, relevance, or the chance of satisfaction."""
         varies = np.maximum.reduceat(self.value, query_ptr[:-1]) > np.minimum.reduceat(
             self.value, query_ptr[:-1]
@@ -166,34 +168,13 @@ class SmoothedMeasure:
             )
         self._factor = np.divide(counted, normalizer, out=np.zeros(len(counted)), where=counted > 0)
         self._factor /= counted.sum()
-        self._rules = (lists.query_ptr, self.value, weight, family, self._factor)
+        self._rules = (lists.query_ptr, self.value, form.weight, form.kind, self._factor)
 
     def gradient(self, scores: Values, sigma: float) -> tuple[float, Values]:
         """The mean smoothed measure, and its derivative by the score of each document."""
         values, gradient = np.empty(len(self._factor)), np.empty(len(scores))
         over_chunks(_smooth, len(values), scores, *self._rules, sigma, values, gradient, smallest=8)
         return sum_in_order(values), gradient
-
-
-def _form(measure: Measure, lists: RankedLists) -> tuple[int, Values, Values, Values]:
-    """A measure as (family, what distinct labels are worth, weights of ranks, normalizers of queries)."""
-    depth = lists.longest if measure.k is None else min(measure.k, lists.longest)
-    if isinstance(measure, AveragePrecision):
-        return (
-            PRECISION,
-            measure.values(lists.levels),
-            1.0 / np.arange(1, depth + 1),
-            measure.normalizer(lists),
-        )
-    if isinstance(measure, CascadeMeasure):
-        numerator, divisor = measure.weights(depth)
-        return CASCADE, measure.satisfies(lists.levels), numerator / divisor, np.ones(lists.n_queries)
-    if isinstance(measure, PositionMeasure):
-        numerator, divisor = measure.weights(measure.depth(lists.longest))
-        return POSITION, measure.values(lists.levels), numerator / divisor, measure.normalizer(lists)
-    raise InputError(
-        f"SmoothRank can smooth position measures (ndcg, p, rbp …), ap, err, pfound and rr, not {measure}"
-    )
 
 
 class SmoothRank(LinearRanker):

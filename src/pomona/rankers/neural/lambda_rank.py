@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pomona._types import Labels, Offsets, Values
-from pomona.measures.lists import RankedLists, encode
+from pomona.measures.lists import RankedLists
 from pomona.objectives.base import Objective
-from pomona.objectives.lambdas import ClosedForm, LambdaObjective
+from pomona.objectives.lambdas import LambdaObjective
 from pomona.rankers.neural.neural_ranker import NeuralRanker
 from pomona.rankers.truncation import deepened
 
@@ -64,9 +64,8 @@ class LambdaRank(NeuralRanker):
         """Lambda gradients on a GPU, for a measure with a closed form."""
         from pomona.rankers.neural.losses.lambdas import LambdaLoss
 
-        codes, levels = encode(labels)
-        lists = RankedLists.of_codes(codes, query_ptr, levels)
-        form = ClosedForm.of(deepened(self.parsed_measure, self.truncation), lists)
+        lists = RankedLists.of_documents(labels, query_ptr)
+        form = deepened(self.parsed_measure, self.truncation).closed_form(lists)
         if form is None:
             return None
         return LambdaLoss(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pomona._types import Labels, Offsets, Values
-from pomona.measures.lists import RankedLists, encode
+from pomona.measures.lists import RankedLists
 from pomona.objectives.base import Objective
 from pomona.objectives.softrank import SoftRankObjective, soft_form
 from pomona.rankers.neural.neural_ranker import NeuralRanker
@@ -52,6 +52,5 @@ class SoftRank(NeuralRanker):
         """Minus the soft measure on a GPU."""
         from pomona.rankers.neural.losses.softrank import SoftRankLoss
 
-        codes, levels = encode(labels)
-        form = soft_form(self.parsed_measure, RankedLists.of_codes(codes, query_ptr, levels))
+        form = soft_form(self.parsed_measure, RankedLists.of_documents(labels, query_ptr))
         return SoftRankLoss(padding, form, sigma=self.sigma)

@@ -10,7 +10,7 @@ import polars as pl
 from pomona.experiments.analysis.convention import plain
 from pomona.experiments.findings import Findings
 from pomona.report.digits import MISSING, count, fixed, signed
-from pomona.report.encoding import Chart, color, data_of, panels, shape, sized, tips, upside, with_slots
+from pomona.report.encoding import Chart, color, data_of, paint_order, panels, shape, sized, tips, with_slots
 from pomona.report.names import measure_title, rankers_of
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
@@ -70,7 +70,7 @@ def convention_curves(findings: Findings, dataset: str) -> Chart | None:
     judges = cutoffs["convention"].unique(maintain_order=True).to_list()
     if len(judges) < 2:
         return None
-    rows = upside(with_slots(findings, cutoffs.drop("dataset").iter_rows(named=True)))
+    rows = paint_order(with_slots(findings, cutoffs.drop("dataset").iter_rows(named=True)))
     base = _small_curves(convention="judged by").encode(color=color(findings))
     layers = alt.layer(
         base.mark_line(strokeWidth=1.8),
@@ -142,7 +142,9 @@ def convention_ranks(findings: Findings, dataset: str) -> Chart | None:
     judges = ranked["judged_with"].unique(maintain_order=True).to_list()
     if len(judges) < 2:
         return None
-    rows = upside(with_slots(findings, ranked.select("ranker", "judged_with", "mean", "rank").to_dicts()))
+    rows = paint_order(
+        with_slots(findings, ranked.select("ranker", "judged_with", "mean", "rank").to_dicts())
+    )
     n = max(row["rank"] for row in rows)
     x = alt.X(
         "judged_with:N",

@@ -7,7 +7,17 @@ import altair as alt
 from pomona.experiments.findings import Findings
 from pomona.report import labels
 from pomona.report.digits import fixed
-from pomona.report.encoding import Chart, color, data_of, shape, sized, tips, upside, with_room, with_slots
+from pomona.report.encoding import (
+    Chart,
+    color,
+    data_of,
+    paint_order,
+    shape,
+    sized,
+    tips,
+    with_room,
+    with_slots,
+)
 from pomona.report.names import close_of, rankers_of
 from pomona.report.section import Figure, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
@@ -38,7 +48,7 @@ def cutoff_curves(findings: Findings, dataset: str) -> Chart | None:
     curves = [row for row in cutoffs.drop("dataset").to_dicts() if row["ranker"] in close]
     if not curves:
         return None
-    rows = upside(with_slots(findings, curves))
+    rows = paint_order(with_slots(findings, curves))
     last = max(row["k"] for row in rows)
     ends = [row for row in rows if row["k"] == last]
     height = max(300, int(labels.LINE_HEIGHT * (len(ends) + 2)))

@@ -56,7 +56,9 @@ def folded(
     columns = (forest.feature, forest.threshold, forest.nan_left, forest.left, forest.right)
     for tree in range(forest.n_trees):
         nodes, leaves = ranges_of(forest, tree)
-        splits = [Split(*of) for of in zip(*(column[nodes].tolist() for column in columns), strict=True)]
+        splits = [
+            Split(*fields) for fields in zip(*(column[nodes].tolist() for column in columns), strict=True)
+        ]
         made = {~number: leaf(number, value) for number, value in enumerate(forest.value[leaves].tolist())}
         for number in range(len(splits) - 1, -1, -1):  # children come after their parents
             split = splits[number]

@@ -76,6 +76,6 @@ def _tree(forest: Forest, tree: int) -> str:
 def _fields(**fields: Sequence[Any] | NDArray[Any]) -> str:
     """Lines of name=values; numbers are written so that they read back exactly."""
     return "".join(
-        f"{name}={' '.join(map(str, of.tolist() if isinstance(of, np.ndarray) else of))}\n"
-        for name, of in fields.items()
+        f"{name}={' '.join(map(str, values.tolist() if isinstance(values, np.ndarray) else values))}\n"
+        for name, values in fields.items()
     )

@@ -70,7 +70,7 @@ def _tree(forest: Forest, tree: int) -> dict[str, Any]:
         out[place[n_inner:]] = np.broadcast_to(of_leaves, len(value)).tolist()
         return out.tolist()
 
-    own = np.arange(n_inner)
+    inner = np.arange(n_inner)
     return {
         "base_weights": laid_out(0.0, value),
         "categories": [],
@@ -79,10 +79,10 @@ def _tree(forest: Forest, tree: int) -> dict[str, Any]:
         "categories_sizes": [],
         "default_left": laid_out(forest.nan_left[nodes].astype(int), 0),
         "id": tree,
-        "left_children": laid_out(2 * own + 1, -1),
+        "left_children": laid_out(2 * inner + 1, -1),
         "loss_changes": laid_out(forest.gain[nodes], 0.0),
         "parents": [_NO_PARENT, *place[:n_inner].repeat(2).tolist()],
-        "right_children": laid_out(2 * own + 2, -1),
+        "right_children": laid_out(2 * inner + 2, -1),
         "split_conditions": laid_out(forest.threshold[nodes], value),
         "split_indices": laid_out(forest.feature[nodes], 0),
         "split_type": [0] * size,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from pomona.measures.lists import RankedLists, encode
+from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure
-from pomona.objectives.lambdas import ClosedForm, LambdaObjective
+from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.listmle import ListMLEObjective
 from pomona.objectives.listnet import ListNetObjective
 from pomona.objectives.query_objective import QueryObjective
@@ -25,8 +25,7 @@ CPU = torch.device("cpu")
 
 
 def lists_of(labels, query_ptr):
-    codes, levels = encode(labels)
-    return RankedLists.of_codes(codes, query_ptr, levels)
+    return RankedLists.of_documents(labels, query_ptr)
 
 
 def ranknet(sigma=1.5, average=True):
@@ -64,7 +63,7 @@ def lambdas(text, **options):
     return (
         lambda labels, query_ptr: LambdaObjective(text, labels, query_ptr, **options),
         lambda labels, query_ptr, padding: LambdaLoss(
-            padding, ClosedForm.of(measure(text), lists_of(labels, query_ptr)), **options
+            padding, measure(text).closed_form(lists_of(labels, query_ptr)), **options
         ),
     )
 

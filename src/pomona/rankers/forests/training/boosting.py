@@ -20,7 +20,7 @@ from pomona.data.dataset import Dataset
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.referee import Referee
+from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
@@ -71,7 +71,7 @@ def boost(
     outputs = _outputs(earlier, train)
     held_out = None if valid is None else _outputs(earlier, valid)
     gradient, hessian = np.empty(outputs.shape, np.float32), np.empty(outputs.shape, np.float32)
-    referees = [] if valid is None else [Referee(part, measure) for part in (train, valid)]
+    evaluators = [] if valid is None else [RankingEvaluator(part, measure) for part in (train, valid)]
     with log.watch():
         for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
             if objective.n_outputs == 1:
@@ -95,7 +95,7 @@ def boost(
                 log.record()
             else:
                 scores = combine(outputs), combine(held_out)
-                log.record(train=referees[0].mean(scores[0]), valid=referees[1].mean(scores[1]))
+                log.record(train=evaluators[0].mean(scores[0]), valid=evaluators[1].mean(scores[1]))
             if log.should_stop:
                 break
     if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:

@@ -23,7 +23,6 @@ For any other measure, `SteppingSearch` tries steps of powers of two to either s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -31,13 +30,10 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Scores, Values
-from pomona.measures.average_precision import AveragePrecision
 from pomona.measures.base import Measure
-from pomona.measures.cascade import CascadeMeasure
-from pomona.measures.lists import Judged, RankedLists, encode
-from pomona.measures.position import PositionMeasure
+from pomona.measures.closed_form import POSITION, PRECISION, ClosedForm
+from pomona.measures.lists import RankedLists, ScoredQueries
 
-_POSITION, _PRECISION, _CASCADE = 0, 1, 2
 _N_BUCKETS = 8192
 _NARROW = 1e-7
 _SAME = 1e-12
@@ -79,9 +75,9 @@ def _term(family, own, rank, found, reading, certain, weight):
     """What a document adds to its query's measure."""
     if rank > weight.size:
         return 0.0
-    if family == _POSITION:
+    if family == POSITION:
         return own * weight[rank - 1]
-    if family == _PRECISION:
+    if family == PRECISION:
         return own * (found + 1) * weight[rank - 1]
     return 0.0 if certain > 0 else own * reading * weight[rank - 1]
 
@@ -144,7 +140,7 @@ def _walk(
                 else:
                     above = gap < 0.0 or (gap == 0.0 and j < i)
                 rank += above
-                if family != _POSITION and above and v[j] != 0.0:
+                if family != POSITION and above and v[j] != 0.0:
                     found += 1
                     certain += v[j] == 1.0
                     reading *= 1.0 if v[j] == 1.0 else 1.0 - v[j]
@@ -155,7 +151,7 @@ def _walk(
                 j = crossings[e] & row_bits
                 falls = x[j] > own_x
                 rank += 1 if falls else -1
-                if family != _POSITION and v[j] != 0.0:
+                if family != POSITION and v[j] != 0.0:
                     passed = 1.0 if v[j] == 1.0 else 1.0 - v[j]
                     if falls:
                         found += 1
@@ -211,65 +207,29 @@ class LineSearch(Protocol):
 
 def line_search(measure: Measure, labels: Labels, query_ptr: Offsets, weights: Values) -> LineSearch:
     """The exact search where the measure has a closed form, else the stepping one; `weights` of queries."""
-    codes, levels = encode(labels)
-    lists = RankedLists.of_codes(codes, query_ptr, levels)
-    form = _ClosedForm.of(measure, lists)
-    if form is None:
+    lists = RankedLists.of_documents(labels, query_ptr)
+    form = measure.closed_form(lists)
+    if form is None or form.ceiling < np.inf:
         return SteppingSearch(measure, labels, query_ptr, weights)
     return CrossingSearch(form, measure.of_lists(lists), query_ptr, weights)
-
-
-@dataclass(frozen=True)
-class _ClosedForm:
-    """A measure as a sum over documents: `value` of each (n_docs,), `weight` of the ranks that count."""
-
-    family: int
-    value: Values
-    weight: Values
-
-    @classmethod
-    def of(cls, measure: Measure, lists: RankedLists) -> _ClosedForm | None:
-        """None for a measure that is not computed by one of the known forms."""
-        depth = lists.longest if measure.k is None else min(measure.k, lists.longest)
-        if isinstance(measure, AveragePrecision) and _is_computed_by(measure, AveragePrecision):
-            shares = _over(measure.values(lists.levels), measure.normalizer(lists), lists)
-            return cls(_PRECISION, shares, 1.0 / np.arange(1.0, depth + 1.0))
-        if isinstance(measure, CascadeMeasure) and _is_computed_by(measure, CascadeMeasure):
-            numerator, divisor = measure.weights(depth)
-            return cls(_CASCADE, measure.satisfies(lists.levels)[lists.codes], numerator / divisor)
-        if isinstance(measure, PositionMeasure) and _is_computed_by(measure, PositionMeasure):
-            shares = _over(measure.values(lists.levels), measure.normalizer(lists), lists)
-            numerator, divisor = measure.weights(measure.depth(lists.longest))
-            return cls(_POSITION, shares, numerator / divisor)
-        return None
-
-
-def _is_computed_by(measure: Measure, owner: type[Measure]) -> bool:
-    return type(measure).of_lists is owner.of_lists
-
-
-def _over(values: Values, normalizer: Values, lists: RankedLists) -> Values:
-    """Values divided by their query's normalizer; 0 where that is 0 or infinite: no ranking changes it."""
-    inverse = np.divide(1.0, normalizer, out=np.zeros(len(normalizer)), where=normalizer != 0)
-    shares: Values = values[lists.codes] * np.repeat(inverse, lists.lengths)
-    return shares
 
 
 class CrossingSearch:
     """The exact search over all crossings of two documents.
 
-    O(R · n log n) for a query of n documents of which R are worth anything, and 16 bytes for each step.
+    O(R · n log n) for a query of n documents of which R have a value, and 16 bytes for each step.
     """
 
-    def __init__(self, form: _ClosedForm, values: Values, query_ptr: Offsets, weights: Values) -> None:
+    def __init__(self, form: ClosedForm, values: Values, query_ptr: Offsets, weights: Values) -> None:
         lengths = np.diff(query_ptr)
-        n_worth = np.bincount(np.repeat(np.arange(len(lengths)), lengths), form.value != 0, len(lengths))
-        self._rules = query_ptr, weights, form.family, form.value, form.weight
-        self._step_ptr = np.concatenate(([0], np.cumsum(n_worth * (lengths - 1)))).astype(np.int64)
+        query = np.repeat(np.arange(len(lengths)), lengths)
+        n_valued = np.bincount(query, form.document_values != 0, len(lengths))
+        self._rules = query_ptr, weights, form.kind, form.document_values, form.weight
+        self._step_ptr = np.concatenate(([0], np.cumsum(n_valued * (lengths - 1)))).astype(np.int64)
         self._place, self._rise = np.empty(self._step_ptr[-1]), np.empty(self._step_ptr[-1])
         self._count, self._start = np.empty(len(lengths), np.int64), np.empty(len(lengths))
         # Queries whose value no ranking changes.
-        self._fixed = float(np.sum(np.where(n_worth == 0, values * weights, 0.0)))
+        self._fixed = float(np.sum(np.where(n_valued == 0, values * weights, 0.0)))
 
     def best(self, scores: Scores, slope: Features, now: float, spread: float) -> tuple[float, float]:
         """(place u, the measure there) of the middle of the highest interval."""
@@ -325,7 +285,7 @@ class SteppingSearch:
         return places[best], heights[best]
 
     def _height(self, scores: Scores) -> float:
-        lists = Judged(self._labels, scores, self._query_ptr).ranked("stable")
+        lists = ScoredQueries(self._labels, scores, self._query_ptr).ranked("stable")
         return float(np.sum(self._measure.of_lists(lists) * self._weights))
 
 

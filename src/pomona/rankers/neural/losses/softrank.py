@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from pomona.measures.closed_form import PRECISION, ClosedForm
 from pomona.objectives._decays import as_decays
-from pomona.objectives._lambda_terms import PRECISION
-from pomona.objectives.lambdas import ClosedForm
+from pomona.rankers.neural.losses.loss import SmoothLoss
 from pomona.rankers.neural.training.padding import Padding
 
 
@@ -76,16 +76,16 @@ class _DecayedSum(torch.autograd.Function):
         return by_above, None, None
 
 
-class SoftRankLoss:
+class SoftRankLoss(SmoothLoss):
     """Minus a soft measure."""
 
     def __init__(self, padding: Padding, form: ClosedForm, *, sigma: float) -> None:
         self._padding, self._form, self._sigma = padding, form, sigma
-        value = padding.pad(form.value)
-        # Only documents of some worth need their distribution: they come first, then padding worth 0.
-        worthy = (value != 0).cpu().numpy()
-        most = max(1, int(worthy.sum(1).max()))
-        index = np.argsort(~worthy, axis=1, kind="stable")[:, :most]
+        value = padding.pad(form.document_values.astype(np.float32))
+        # Only documents that have a value need their distribution: they come first, then padding of value 0.
+        is_valued = (value != 0).cpu().numpy()
+        most = max(1, int(is_valued.sum(1).max()))
+        index = np.argsort(~is_valued, axis=1, kind="stable")[:, :most]
         self._index = torch.as_tensor(index, device=padding.device)
         self._value = value.gather(1, self._index)
         self._relevant = value > 0
@@ -95,20 +95,17 @@ class SoftRankLoss:
         decays = as_decays(form.weight[:depth], padding.longest)
         self._decays = torch.as_tensor(np.array(decays), device=padding.device)
 
-    def __call__(self, scores: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Losses and gradient."""
-        with torch.enable_grad():
-            s = scores.detach().masked_fill(~self._padding.mask, 0.0).requires_grad_()
-            away = s[:, None, :] - s.gather(1, self._index)[:, :, None]
-            others = self._padding.mask[:, None, :] & (self._index[:, :, None] != self._place)
-            above = 0.5 * torch.erfc(-away / (2.0 * self._sigma)) * others
-            soft = self._precision(above) if self._form.family == PRECISION else self._sums(above)
-            losses = -(self._value * soft).sum(1)
-            (gradient,) = torch.autograd.grad(losses.sum(), s)
-        return losses.detach(), gradient
+    def losses(self, scores: Tensor, generator: torch.Generator | None) -> Tensor:
+        """Minus the soft measure of each query."""
+        s = scores.masked_fill(~self._padding.mask, 0.0)
+        away = s[:, None, :] - s.gather(1, self._index)[:, :, None]
+        others = self._padding.mask[:, None, :] & (self._index[:, :, None] != self._place)
+        above = 0.5 * torch.erfc(-away / (2.0 * self._sigma)) * others
+        soft = self._precision(above) if self._form.kind == PRECISION else self._sums(above)
+        return -(self._value * soft).sum(1)
 
     def _sums(self, above: Tensor) -> Tensor:
-        """(n_queries, n_worthy) Σ_r w_r p_j(r)."""
+        """(n_queries, n_valued) Σ_r w_r p_j(r)."""
         if 0 < self._decays.shape[1] < len(self._weight):
             summed: Tensor = _DecayedSum.apply(above, *self._decays.to(above.dtype))
             return summed
@@ -116,6 +113,6 @@ class SoftRankLoss:
         return torch.einsum("rqj,r->qj", ranks, self._weight[: len(ranks)].to(ranks.dtype))
 
     def _precision(self, above: Tensor) -> Tensor:
-        """(n_queries, n_worthy) num_j / den_j."""
-        found = 1.0 + (above * self._relevant[:, None, :]).sum(2)
-        return found / (1.0 + above.sum(2))
+        """(n_queries, n_valued) num_j / den_j."""
+        n_relevant = 1.0 + (above * self._relevant[:, None, :]).sum(2)
+        return n_relevant / (1.0 + above.sum(2))

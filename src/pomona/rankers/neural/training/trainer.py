@@ -28,6 +28,7 @@ from pomona._types import Offsets, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
+from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.neural.network.network import Architecture, Network, Parameters
 from pomona.rankers.neural.network.scaling import Scaling
 from pomona.rankers.neural.network.torch_network import scores_of
@@ -35,7 +36,6 @@ from pomona.rankers.neural.training.batches import lay_out
 from pomona.rankers.neural.training.descent import Descent
 from pomona.rankers.neural.training.schedule import SCHEDULES
 from pomona.rankers.neural.training.training_batch import ObjectiveFactory, TrainingBatch
-from pomona.rankers.referee import Referee
 from pomona.rankers.training_log import TrainingLog
 
 _WORK_OF_PIECE = 5e7
@@ -159,9 +159,9 @@ class Trainer:
         layout = lay_out(train.query_ptr, batch_size, np.random.default_rng(seed))
         self._architecture, self._device = architecture, device
         self._train, self._valid, self._rows = train, valid, layout.rows
-        self._judges = {"train": Referee(train, measure)}
+        self._judges = {"train": RankingEvaluator(train, measure)}
         if valid is not None:
-            self._judges["valid"] = Referee(valid, valid_measure)
+            self._judges["valid"] = RankingEvaluator(valid, valid_measure)
         self._scaling, self._is_scaled = Scaling.of(train.X, log=log_features), Scaling.done(train.n_features)
         self._X = self._scaled(layout.rows)
         if valid is not None:  # scored after every epoch, scaled once

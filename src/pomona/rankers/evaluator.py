@@ -1,0 +1,128 @@
+"""Judging rankings while a ranker learns: round after round, or many at once, with ties that cannot tell.
+
+`RankingEvaluator` judges the same documents at ever new scores. What does not depend on the scores (codes of
+labels, ideal rankings) is prepared once. A sum over the first k ranks needs those ranks only, and the last
+round's are nearly the next one's: documents below the worst of them are passed over with one comparison. The
+values are those of `evaluate`, to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel, over_chunks
+from pomona._types import Scores, Values
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError
+from pomona.measures.base import Measure
+from pomona.measures.closed_form import POSITION, ClosedForm
+from pomona.measures.conventions import convention_named
+from pomona.measures.judge import judge, sum_in_order
+from pomona.measures.lists import ScoredQueries
+from pomona.objectives._rank_kernel import rank_head
+
+_DEEPEST_HEAD = 64  # beyond, sorting everything takes no longer
+
+
+@kernel
+def _sum_heads(first, last, scores, query_ptr, codes, value, numerator, divisor, heads, out):
+    """As `position.sum_over_ranks`, of documents that are yet to be ranked.
+
+    heads (n_queries, depth) : the best documents of the last call, become those of this one.
+    """
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    in_order, spare = np.arange(longest), np.empty(longest + 1, np.int64)
+    keys = np.empty(numerator.size)
+    for q in range(first, last):
+        begin, end = query_ptr[q], query_ptr[q + 1]
+        depth = min(end - begin, numerator.size)
+        total = 0.0
+        if depth > 0:
+            head, query_codes = heads[q, :depth], codes[begin:end]
+            rank_head(scores[begin:end], in_order[: end - begin], head, keys[:depth], spare)
+            for r in range(depth):
+                total += value[query_codes[head[r]]] * numerator[r] / divisor[r]
+        out[q] = total
+
+
+class RankingEvaluator:
+    """The mean of a measure over the same queries, at ever new scores.
+
+    >>> from pomona import Dataset, measure
+    >>> data = Dataset([[0.0], [0.0], [0.0]], [0, 2, 1], [1, 1, 1])
+    >>> evaluator = RankingEvaluator(data, measure("p@2"))
+    >>> evaluator.mean(np.array([3.0, 2.0, 1.0])), evaluator.mean(np.array([1.0, 2.0, 3.0]))
+    (0.5, 1.0)
+    """
+
+    def __init__(self, data: Dataset, measure: Measure) -> None:
+        self._measure = measure
+        self._queries = ScoredQueries(data.y, np.zeros(data.n_docs), data.query_ptr, data.doc_ids)
+        form = measure.closed_form(self._queries.ranked()) if _keeps_input_order(measure) else None
+        self._form = form if form is not None and _is_sum_over_head(form) else None
+        if self._form is not None:
+            self._heads = np.tile(np.arange(len(self._form.numerator)), (data.n_queries, 1))
+
+    def mean(self, scores: Scores) -> float:
+        """The mean of the measure over all queries."""
+        if self._form is None:
+            return judge(self._queries.rescored(scores), [self._measure])[0].mean
+        values = self._form.divided(self._sums(self._form, scores))
+        return sum_in_order(values) / len(values)
+
+    def _sums(self, form: ClosedForm, scores: Scores) -> Values:
+        """The sum over the first ranks of every query."""
+        sums = np.empty(len(self._heads))
+        rules = (form.lists.query_ptr, form.lists.codes, form.level_values, form.numerator, form.divisor)
+        over_chunks(_sum_heads, len(sums), scores, *rules, self._heads, sums, smallest=512)
+        return sums
+
+
+def _keeps_input_order(measure: Measure) -> bool:
+    """Whether scores are compared as they are, and equal ones stand in input order."""
+    return measure.tie_rule == "stable" and convention_named(measure.convention).score_type is np.float64
+
+
+def _is_sum_over_head(form: ClosedForm) -> bool:
+    """Whether a sum over the first few ranks is all that the measure looks at."""
+    return form.kind == POSITION and form.ceiling == np.inf and len(form.numerator) <= _DEEPEST_HEAD
+
+
+def judged_rankings(data: Dataset, scores: Scores, measure: Measure) -> Values:
+    """(n_rankings, n_queries) values of (n_rankings, n_docs) scores, as so many more queries."""
+    n = len(scores)
+    starts = np.arange(n)[:, None] * data.n_docs + data.query_ptr[:-1]
+    query_ptr = np.append(starts.ravel(), n * data.n_docs)
+    doc_ids = list(data.doc_ids) * n if data.doc_ids is not None and measure.ties == "docid" else None
+    queries = ScoredQueries(np.tile(data.y, n), scores.ravel(), query_ptr, doc_ids)
+    return judge(queries, [measure])[0].values.reshape(n, data.n_queries)
+
+
+def with_fair_ties(measure: Measure) -> Measure:
+    """The measure, with a tie rule that input order has no part in unless it names one."""
+    if measure.ties is not None:
+        return measure
+    return replace(measure, ties="worst" if measure.enumerates_ties else "expected")
+
+
+def best_and_worst(data: Dataset, measure: Measure) -> Values:
+    """(2, n_queries) values of the queries ranked by their labels, and the other way round."""
+    labels = data.y.astype(np.float64)
+    return judged_rankings(data, np.stack((labels, -labels)), with_fair_ties(measure))
+
+
+def queries_that_count(extremes: Values, measure: Measure, by_query: Values) -> NDArray[np.bool_]:
+    """Which queries have a weight, and a best ranking that is better than their worst; an error if none."""
+    best, worst = extremes
+    counting: NDArray[np.bool_] = (best != worst) & (by_query > 0)
+    if not counting.any():
+        raise InputError(
+            f"there is nothing to learn: no order of the documents of a query would change {measure} "
+            "(all labels of each query are equal, or count alike)"
+        )
+    return counting
