@@ -82,5 +82,5 @@ def test_same_values_for_any_number_of_threads(train):
 
 
 def test_refusals():
-    with pytest.raises(InputError, match="no feature to choose"):
+    with pytest.raises(InputError, match="found 0 feature"):
         BestFeature().fit(np.zeros((2, 0)), [0, 1], qid=[1, 1])

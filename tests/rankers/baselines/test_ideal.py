@@ -51,5 +51,5 @@ def test_rows_without_labels_are_refused(data):
     for rows, qid in ((data.X, None), (data.X, data.qid), (data.X.tolist(), data.qid)):
         with pytest.raises(InputError, match="IdealRanker ranks by labels"):
             fitted.predict(rows, qid)
-    with pytest.raises(InputError, match="fitted on 4 features, found 3"):
+    with pytest.raises(InputError, match="X has 3 features, but IdealRanker is expecting 4"):
         fitted.predict(data.replace(X=data.X[:, :3]))

@@ -43,8 +43,6 @@ class BestFeature(Ranker):
     allow_reversed: bool = True
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if train.n_features == 0:
-            raise InputError("there is no feature to choose from")
         by_query = None if weights is None else query_weights(weights, train)
         self.feature_values_: Values = feature_values(train, self.parsed_measure, by_query)
         choices = self.feature_values_[:, : 1 + self.allow_reversed]
