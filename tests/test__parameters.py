@@ -1,5 +1,6 @@
 import pytest
 
+import pomona as pm
 from pomona._parameters import (
     assignments,
     checked,
@@ -103,3 +104,19 @@ def test_the_defaults_of_every_ranker_are_of_the_kinds_it_declares(entry):
         assert checked(default, kinds[name]) == default
         if not isinstance(default, tuple | list) or all(isinstance(one, int | float) for one in default):
             assert checked(read_value(show_value(default), kinds[name]), kinds[name]) == default
+
+
+def test_kinds_are_those_of_the_file_that_declares_them():
+    kinds = parameter_kinds(pm.RankSVM)  # whose file knows neither Literal nor PositiveFloat
+    assert checked("validate", kinds["C"]) == "validate"
+    assert checked(2, kinds["C"]) == 2.0
+    assert read_value("2.5", kinds["C"]) == 2.5
+    with pytest.raises(InputError, match="found True, expected a number or a text"):
+        checked(True, kinds["C"])
+
+
+def test_one_of_several_texts_is_a_text():
+    kinds = parameter_kinds(pm.LinearRegression)
+    assert read_value("7", kinds["target"]) == "7"
+    with pytest.raises(InputError, match="found 7, expected a text"):
+        checked(7, kinds["target"])

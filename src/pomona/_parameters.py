@@ -14,7 +14,7 @@ import tomllib
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import NoneType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pomona.errors import InputError, UnknownNameError
 
@@ -127,7 +127,8 @@ def parameter_kinds(cls: Callable[..., Any]) -> dict[str, Any]:
     """Each parameter of a class and its kind: the annotation, or, without one, what its default is."""
     parameters = inspect.signature(cls).parameters.values()
     defaults = {one.name: _plain_kind(one.default) for one in parameters}
-    annotations = _annotations(cls.__init__)
+    # Of a dataclass, fields know the file they were declared in; what is generated of them does not.
+    annotations = _annotations(cls.__init__) | _annotations(cls)
     return {name: annotations.get(name, kind) for name, kind in defaults.items()}
 
 
@@ -190,7 +191,8 @@ def checked(value: Any, kind: Any) -> Any:
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:
-    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    kinds = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    return tuple(str if get_origin(one) is Literal else one for one in kinds)
 
 
 def _fits(value: Any, kind: Any) -> bool:

@@ -121,7 +121,7 @@ def test_a_failed_ranker_is_a_row_and_the_rest_goes_on(make_spec, tmp_path):
     ("ranker", "expected"),
     [
         ("lambdamart(growth=oblivios)", "ranker LambdaMART.*did you mean 'oblivious'"),
-        ("mart(n_trees=0)", r"ranker MART\(n_trees=0\): n_trees must be at least 1, found 0"),
+        ("mart(n_trees=0)", r"ranker MART\(n_trees=0\): n_trees must be an integer of at least 1, found 0"),
         ("mart(monotone=[1, 0])", "found 2 monotone constraints for 5 features"),
     ],
 )

@@ -91,7 +91,7 @@ def test_a_refusal_and_an_error_are_results(make_spec, monkeypatch):
     task = tasks_of(make_spec("mart(n_trees=0)"))[0]
     result = execute(task)
     assert (result.state, result.error) == ("failed", "InputError")
-    assert result.reason == "n_trees must be at least 1, found 0"
+    assert result.reason == "n_trees must be an integer of at least 1, found 0"
 
     def wrong(self, *_):
         raise ZeroDivisionError("one line\nand another")

@@ -88,7 +88,7 @@ def test_parameters_that_do_not_go_together_are_a_failed_trial():
     assert ranker.n_trees == 3
     failed = [trial for trial in record["trials"] if trial["value"] is None]
     assert failed
-    assert all("n_trees must be at least 1" in trial["reason"] for trial in failed)
+    assert all("n_trees must be an integer of at least 1" in trial["reason"] for trial in failed)
     with pytest.raises(PomonaError, match="every trial of the search failed: n_trees must be"):
         run(n_trials=2, space={"n_trees": [0]})
 

@@ -13,6 +13,7 @@ from pomona.rankers.parameter import (
     Probability,
     Share,
     check_parameters,
+    values_outside,
 )
 
 
@@ -42,8 +43,8 @@ GOOD = {
     "patience": [None, 1],
     "C": ["validate", 3],
     "optimizer": ["sgd"],
-    "rates": [1.0, (0.1, 0.2), [0.1, 0.2]],
-    "verbose": [True],
+    "rates": [1.0, (0.1, 0.2), [0.1, 0.2], np.array([0.1])],
+    "verbose": [True, np.True_],
     "anything": [object()],
 }
 BAD = {
@@ -105,3 +106,21 @@ def test_a_subclass_can_narrow_and_add():
     for bad in ({"count": 1}, {"depth": 0}, {"l2": -1}):
         with pytest.raises(InputError):
             check_parameters(Derived(**bad))
+
+
+def test_values_just_outside():
+    outside = values_outside(Many)
+    assert outside["count"] == outside["patience"] == [0]
+    assert outside["rate"] == outside["C"] == outside["rates"] == [0]
+    assert outside["share"] == [0, np.nextafter(1, 2)]
+    assert outside["chance"] == [0, 1]
+    assert outside["dropout"] == [np.nextafter(0, -1), 1]
+    assert outside.keys() == {"count", "rate", "l2", "share", "chance", "dropout", "patience", "C", "rates"}
+
+
+def test_a_class_whose_types_are_unknown_is_not_checked():
+    @dataclass
+    class Mine:
+        count: "Unknown" = 0  # noqa: F821
+
+    check_parameters(Mine())

@@ -1,7 +1,7 @@
 """The checks find out rankers that break a promise."""
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
@@ -190,15 +190,22 @@ class TakesAnyFeatures(Stepwise):
         return np.zeros(len(X)) if isinstance(X, np.ndarray) and X.shape[1] == 3 else super().predict(X, qid)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class Undocumented(Stepwise):
     """Has a parameter k, and also C, in a sentence."""
 
     C: float = 1.0
 
 
+class TakesAnyNumber(Stepwise):
+    def fit(self, X, y=None, qid=None, **more):
+        steps, self.n_steps = self.n_steps, max(self.n_steps, 1)
+        super().fit(X, y, qid, **more)
+        self.n_steps = steps
+        return self
+
+
 class NoFamily(Stepwise):
-    family: ClassVar[str] = "some"
+    family = "some"
 
 
 class SearchesElsewhere(Stepwise):
@@ -209,7 +216,6 @@ class SearchesNowhere(Stepwise):
     search_space: ClassVar = {"n_steps": (5, 1, "int")}
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class CannotBeCloned(Stepwise):
     """Adds to its parameters.
 
@@ -261,6 +267,7 @@ class CannotBeCloned(Stepwise):
         (LosesTheQueries, checks.check_routing, "cross_validate must score easy data above 0.2"),
         (IgnoresWeights, checks.check_weights, "queries of weight 0 must teach nothing"),
         (TakesAnyFeatures, checks.check_refusals, "rows of other features must be refused"),
+        (TakesAnyNumber, checks.check_parameter_ranges, "n_steps=0 must be refused with a PomonaError, but"),
         (Undocumented, checks.check_ranker_is_documented, r"without one: C$"),
         (NoFamily, checks.check_ranker_is_documented, "family must be one of point-wise, .*, found 'some'"),
         (

@@ -29,6 +29,7 @@ from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json, read_model, write_model
+from pomona.rankers.parameter import check_parameters
 from pomona.rankers.training_log import TrainingLog
 
 Validation = Dataset | tuple[Any, Any, Any]
@@ -157,6 +158,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         `valid`, a dataset or (X, y, qid), is for early stopping and model selection; `sample_weight` has one
         weight a document (where a query counts as a whole, the mean of its documents').
         """
+        check_parameters(self)
         train = as_dataset(X, y, qid)
         if train.n_docs == 0 or train.n_features == 0:
             what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)

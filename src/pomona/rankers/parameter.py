@@ -14,12 +14,15 @@ pomona.errors.InputError: C must be a number above 0, or 'validate', found 0
 
 from __future__ import annotations
 
+import math
 import types
 import typing
 from dataclasses import dataclass, fields
 from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Union
+
+import numpy as np
 
 from pomona.errors import InputError, UnknownNameError
 
@@ -43,6 +46,7 @@ class Interval:
 
 
 PositiveInt = Annotated[int, Interval(1)]
+NonNegativeInt = Annotated[int, Interval(0)]
 PositiveFloat = Annotated[float, Interval(0, closed="()")]
 NonNegativeFloat = Annotated[float, Interval(0)]
 Share = Annotated[float, Interval(0, 1, "(]")]
@@ -61,23 +65,63 @@ def check_parameters(estimator: Any) -> None:
             raise InputError(f"{name} must be {_words(kind)}, found {value!r}")
 
 
+def values_outside(cls: type) -> dict[str, list[float]]:
+    """For each parameter with a declared range, the numbers just outside it.
+
+    >>> @dataclass
+    ... class Demo:
+    ...     n_trees: PositiveInt = 100
+    ...     rate: Share | None = None
+    >>> values_outside(Demo)
+    {'n_trees': [0], 'rate': [0, 1.0000000000000002]}
+    """
+    outside = {
+        name: [value for part in _parts(kind) for value in _outside(part)]
+        for name, kind in _types_of(cls).items()
+    }
+    return {name: values for name, values in outside.items() if values}
+
+
+def _parts(kind: Any) -> tuple[Any, ...]:
+    is_union = typing.get_origin(kind) in (Union, types.UnionType)
+    return typing.get_args(kind) if is_union else (kind,)
+
+
+def _outside(kind: Any) -> list[float]:
+    """The numbers just outside the range of one part of a type."""
+    if typing.get_origin(kind) is not Annotated:
+        return []
+    number, interval = typing.get_args(kind)
+    ends = (interval.low, -1, interval.closed[0] == "["), (interval.high, 1, interval.closed[1] == "]")
+    return [
+        end if not belongs else end + way if number is int else math.nextafter(end, way * math.inf)
+        for end, way, belongs in ends
+        if abs(end) < math.inf
+    ]
+
+
 @cache
 def _types_of(cls: type) -> dict[str, Any]:
-    hints = typing.get_type_hints(cls, include_extras=True)
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except NameError:  # a class of somebody's own whose types are not imported when it runs
+        return {}
     return {field.name: hints[field.name] for field in fields(cls)}
 
 
 def _admits(kind: Any, value: Any) -> bool:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
-        return any(_admits(one, value) for one in arguments)
+        return any(_admits(one, value) for one in _parts(kind))
     if origin is Annotated:
         return _admits(arguments[0], value) and value in arguments[1]
     if origin is Literal:
         return value in arguments
     if origin is tuple:
-        items = arguments[:1] * len(value) if isinstance(value, tuple | list) else ()
-        return isinstance(value, tuple | list) and all(map(_admits, items, value))
+        is_several = isinstance(value, tuple | list | np.ndarray)
+        return is_several and all(_admits(arguments[0], one) for one in value)
+    if kind is bool:
+        return isinstance(value, bool | np.bool_)
     if kind in (int, float):
         return isinstance(value, Integral if kind is int else Real) and not isinstance(value, bool)
     return isinstance(value, kind) if isinstance(kind, type) else True
@@ -86,7 +130,7 @@ def _admits(kind: Any, value: Any) -> bool:
 def _words(kind: Any) -> str:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
-        return ", or ".join(map(_words, arguments))
+        return ", or ".join(map(_words, _parts(kind)))
     if origin is Annotated:
         return f"{_words(arguments[0])} {arguments[1]}"
     if origin is Literal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -23,6 +24,7 @@ from pomona.errors import InputError
 from pomona.measures.judge import evaluate
 from pomona.rankers import base
 from pomona.rankers.base import SCALES, Ranker
+from pomona.rankers.parameter import values_outside
 from pomona.testing.contract import (
     check_parameters_are_documented,
     is_same,
@@ -270,6 +272,14 @@ def check_refusals(ranker: Ranker) -> None:
         new_ranker(ranker, measure="nonsense").fit(data).score(data)
 
 
+def check_parameter_ranges(ranker: Ranker) -> None:
+    """A number just outside the declared range of a parameter is refused in one line that names it."""
+    for name, values in values_outside(type(ranker)).items():
+        for value in values:
+            with refusal_of(f"{name}={value!r}", rf"^{name} must be .*, found {re.escape(repr(value))}"):
+                new_ranker(ranker).set_params(**{name: value}).fit(train_data())
+
+
 def check_ranker_is_documented(ranker: Ranker) -> None:
     """It has a name, a family and a paper, each parameter an entry, and `search_space` names parameters."""
     cls = type(ranker)
@@ -305,6 +315,7 @@ _CHECKS: tuple[RankerCheck, ...] = (
     check_routing,
     check_weights,
     check_refusals,
+    check_parameter_ranges,
     check_scikit_learn,
 )
 

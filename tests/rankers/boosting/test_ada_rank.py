@@ -142,5 +142,5 @@ def test_refusals(train):
         AdaRank(measure="dcg@5").fit(train)
     with pytest.raises(InputError, match="nothing to learn"):
         AdaRank().fit(train.replace(y=np.zeros_like(train.y)))
-    with pytest.raises(InputError, match="n_rounds must be at least 1, found 0"):
+    with pytest.raises(InputError, match="n_rounds must be an integer of at least 1, found 0"):
         AdaRank(n_rounds=0).fit(train)

@@ -152,7 +152,7 @@ def test_constant_features_leave_a_model_that_says_so(train):
 def test_refusals(train):
     with pytest.raises(InputError, match="nothing to learn"):
         RankBoost().fit(train.replace(y=np.ones_like(train.y)))
-    with pytest.raises(InputError, match="n_rounds must be at least 1, found 0"):
+    with pytest.raises(InputError, match="n_rounds must be an integer of at least 1, found 0"):
         RankBoost(n_rounds=0).fit(train)
-    with pytest.raises(InputError, match="n_thresholds must be at least 1, found 0"):
+    with pytest.raises(InputError, match="n_thresholds must be an integer of at least 1, or None, found 0"):
         RankBoost(n_thresholds=0).fit(train)

@@ -18,9 +18,9 @@ def parts():
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"n_trees": 0}, "n_trees must be at least 1"),
-        ({"learning_rate": 0}, "learning_rate must lie above 0"),
-        ({"query_fraction": 1.5}, "query_fraction must lie above 0 and not above 1"),
+        ({"n_trees": 0}, "n_trees must be an integer of at least 1"),
+        ({"learning_rate": 0}, "learning_rate must be a number above 0"),
+        ({"query_fraction": 1.5}, "query_fraction must be a number above 0 and at most 1"),
         ({"growth": "sideways"}, "unknown growth 'sideways'"),
         ({"monotone": (1, 0)}, "found 2 monotone constraints for 8 features"),
         ({"measure": "ndgc@10"}, "did you mean 'ndcg'"),

@@ -71,5 +71,5 @@ def test_refusals(train):
     with pytest.raises(InputError, match="nothing to learn"):
         CoordinateAscent().fit(train.replace(y=np.ones_like(train.y)))
     for name in ("n_restarts", "max_iterations"):
-        with pytest.raises(InputError, match=f"{name} must be at least 1, found 0"):
+        with pytest.raises(InputError, match=f"{name} must be an integer of at least 1, found 0"):
             CoordinateAscent(**{name: 0}).fit(train)

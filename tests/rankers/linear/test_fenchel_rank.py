@@ -129,5 +129,6 @@ def test_nothing_to_learn():
 
 def test_refusals(data):
     for wrong in ({"l1": 0.0}, {"l1": float("nan")}, {"tolerance": 0.0}, {"max_iterations": 0}):
-        with pytest.raises(InputError, match=f"{next(iter(wrong))} must be above 0"):
+        least = "an integer of at least 1" if "max_iterations" in wrong else "a number above 0"
+        with pytest.raises(InputError, match=f"{next(iter(wrong))} must be {least}"):
             FenchelRank(**wrong).fit(data)

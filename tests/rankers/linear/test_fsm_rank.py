@@ -148,10 +148,10 @@ def test_odd_data():
 
 def test_refusals(data):
     for wrong, message in (
-        ({"lambda1": -1.0}, "lambda1 must not be below 0"),
-        ({"lambda2": float("inf")}, "lambda2 must not be below 0"),
+        ({"lambda1": -1.0}, "lambda1 must be a number of at least 0"),
+        ({"lambda2": float("inf")}, "lambda2 must be a number of at least 0"),
         ({"lambda1": 0.0}, "with lambda1=0 nothing bounds"),
-        ({"tolerance": 0.0}, "tolerance must be above 0"),
+        ({"tolerance": 0.0}, "tolerance must be a number above 0"),
     ):
         with pytest.raises(InputError, match=message):
             FSMRank(**wrong).fit(data)

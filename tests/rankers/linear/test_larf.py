@@ -108,10 +108,10 @@ def test_odd_data():
 
 def test_refusals(noisy):
     for wrong, message in (
-        ({"n_listed": 0}, "n_listed must be at least 1"),
-        ({"n_epochs": 0}, "n_epochs must be at least 1"),
-        ({"learning_rate": 0.0}, "learning_rate must lie between 0 and 1"),
-        ({"penalty": 1.0}, "penalty must lie between 0 and 1"),
+        ({"n_listed": 0}, "n_listed must be an integer of at least 1"),
+        ({"n_epochs": 0}, "n_epochs must be an integer of at least 1"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number above 0 and below 1"),
+        ({"penalty": 1.0}, "penalty must be a number above 0 and below 1"),
     ):
         with pytest.raises(InputError, match=message):
             LARF(**wrong).fit(noisy)

@@ -85,5 +85,5 @@ def test_labels_that_are_all_alike_give_equal_scores(noisy):
 def test_refusals(noisy):
     with pytest.raises(pm.PomonaError, match="unknown target 'gains': did you mean 'gain'"):
         LinearRegression(target="gains").fit(noisy)
-    with pytest.raises(InputError, match="l2 must be at least 0"):
+    with pytest.raises(InputError, match="l2 must be a number of at least 0"):
         LinearRegression(l2=-1).fit(noisy)

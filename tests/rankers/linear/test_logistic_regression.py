@@ -7,7 +7,9 @@ import pomona as pm
 from pomona._jit import threads
 from pomona.errors import InputError
 from pomona.rankers.base import load_model
-from pomona.rankers.linear.logistic_regression import KINDS, LogisticRegression, _Logistic, _Rows, _Softmax
+from pomona.rankers.linear.logistic_regression import LogisticRegression, _Logistic, _Rows, _Softmax
+
+KINDS = ("binary", "ordinal", "multinomial")
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +153,7 @@ def test_refusals(train):
     for wrong in ({"kind": "x"}, {"target": "x"}):
         with pytest.raises(pm.PomonaError, match="unknown"):
             LogisticRegression(**wrong).fit(train)
-    with pytest.raises(InputError, match="l2 must be at least 0"):
+    with pytest.raises(InputError, match="l2 must be a number of at least 0"):
         LogisticRegression(l2=-1.0).fit(train)
     with pytest.raises(InputError, match="no label is above the threshold 9"):
         LogisticRegression(kind="binary", threshold=9).fit(train)

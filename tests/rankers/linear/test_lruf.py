@@ -98,11 +98,11 @@ def test_odd_data():
 
 def test_refusals(data):
     for wrong, message in (
-        ({"n_shown": 0}, "n_shown must be at least 1"),
-        ({"n_rounds": 0}, "n_rounds must be at least 1"),
-        ({"learning_rate": 1.0}, "learning_rate must lie between 0 and 1"),
-        ({"certainty": 0.0}, "certainty must lie between 0 and 1"),
-        ({"l2": -1.0}, "l2 must not be below 0"),
+        ({"n_shown": 0}, "n_shown must be an integer of at least 1"),
+        ({"n_rounds": 0}, "n_rounds must be an integer of at least 1"),
+        ({"learning_rate": 1.0}, "learning_rate must be a number above 0 and below 1"),
+        ({"certainty": 0.0}, "certainty must be a number above 0 and below 1"),
+        ({"l2": -1.0}, "l2 must be a number of at least 0"),
     ):
         with pytest.raises(InputError, match=message):
             LRUF(**wrong).fit(data)

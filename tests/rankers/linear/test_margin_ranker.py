@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import pomona as pm
+from pomona._parameters import read_parameters
 from pomona.errors import InputError
 from pomona.rankers.linear.margin_ranker import MarginRanker
 
@@ -62,23 +63,28 @@ def test_without_validation_queries_a_typical_value_is_taken(data):
     assert ranker.evals_ == {"C": [100.0]}
 
 
-@pytest.mark.parametrize("given", [2.5, "2.5", np.float32(2.5)])
+@pytest.mark.parametrize("given", [2.5, np.float32(2.5)])
 def test_a_number_is_taken_as_it_is(given, data):
     ranker = Watching(C=given).fit(data, valid=data)
     assert ranker.problem.seen == [2.5]
     assert list(ranker.evals_) == ["C", "train", "valid"]
 
 
-@pytest.mark.parametrize("given", [0, -1.0, "much", None, np.nan, np.inf])
+@pytest.mark.parametrize("given", [0, -1.0, "much", "2.5", None, np.nan, np.inf])
 def test_other_values_of_c_are_refused(given, data):
-    with pytest.raises(InputError, match="expected a number above 0, or 'validate'"):
+    with pytest.raises(InputError, match="C must be a number above 0, or 'validate', found"):
         Watching(C=given).fit(data)
 
 
+def test_a_command_line_has_numbers_and_text():
+    given = [("C", "2.5")], [("C", "validate")]
+    assert [read_parameters(Watching, pairs)["C"] for pairs in given] == [2.5, "validate"]
+
+
 def test_other_parameters_are_checked(data):
-    with pytest.raises(InputError, match="max_iterations must be at least 1, found 0"):
+    with pytest.raises(InputError, match="max_iterations must be an integer of at least 1, found 0"):
         Watching(max_iterations=0).fit(data)
-    with pytest.raises(InputError, match=r"tolerance must be above 0, found 0\.0"):
+    with pytest.raises(InputError, match=r"tolerance must be a number above 0, found 0\.0"):
         Watching(tolerance=0.0).fit(data)
 
 

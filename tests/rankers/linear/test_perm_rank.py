@@ -123,7 +123,7 @@ def test_features_that_tell_nothing():
 def test_refusals(train):
     with pytest.raises(InputError, match="by ndcg@10 no ranking is worse than the order of the labels"):
         PermuRank().fit(train.replace(y=np.ones_like(train.y)))
-    with pytest.raises(InputError, match="n_rounds must be at least 1, found 0"):
+    with pytest.raises(InputError, match="n_rounds must be an integer of at least 1, found 0"):
         PermuRank(n_rounds=0).fit(train)
-    with pytest.raises(InputError, match="n_random must be at least 0, found -1"):
+    with pytest.raises(InputError, match="n_random must be an integer of at least 0, found -1"):
         PermuRank(n_random=-1).fit(train)

@@ -115,9 +115,9 @@ def test_features_that_are_all_zero_teach_nothing(train):
 
 
 def test_refusals(train):
-    with pytest.raises(InputError, match="n_epochs must be at least 1"):
+    with pytest.raises(InputError, match="n_epochs must be an integer of at least 1"):
         PRank(n_epochs=0).fit(train)
-    with pytest.raises(InputError, match="radius must be above 0"):
+    with pytest.raises(InputError, match="radius must be a number above 0"):
         PRank(radius=0).fit(train)
     with pytest.raises(InputError, match="same label"):
         PRank().fit(train.replace(y=np.zeros_like(train.y)))

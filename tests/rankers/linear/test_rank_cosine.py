@@ -141,11 +141,11 @@ def test_gains_count_high_labels_more(train):
 def test_refusals(train):
     with pytest.raises(pm.PomonaError, match="unknown target"):
         RankCosine(target="x").fit(train)
-    with pytest.raises(InputError, match="n_rounds must be at least 1"):
+    with pytest.raises(InputError, match="n_rounds must be an integer of at least 1"):
         RankCosine(n_rounds=0).fit(train)
     with pytest.raises(InputError, match="no query has documents of different labels"):
         RankCosine().fit(train.replace(y=np.ones_like(train.y)))
     with pytest.raises(InputError, match="no query has documents with a label other than 0"):
         RankCosine(center=False).fit(train.replace(y=np.zeros_like(train.y)))
-    with pytest.raises(InputError, match="no feature"):
+    with pytest.raises(InputError, match="found 0 feature"):
         RankCosine().fit(train.replace(X=train.X[:, :0]))

@@ -178,10 +178,10 @@ def test_refusals(parts):
 
     for wrong, message in (
         ({"measure": Own()}, "can smooth position measures"),
-        ({"l2": -1.0}, "l2 must not be below 0"),
-        ({"sigma_min": 0.0}, "sigma_min ≤ sigma_max"),
+        ({"l2": -1.0}, "l2 must be a number of at least 0"),
+        ({"sigma_min": 0.0}, "sigma_min must be a number above 0"),
         ({"sigma_max": 0.001}, "sigma_min ≤ sigma_max"),
-        ({"max_iterations": 0}, "max_iterations must be above 0"),
+        ({"max_iterations": 0}, "max_iterations must be an integer of at least 1"),
     ):
         with pytest.raises(InputError, match=message):
             SmoothRank(**wrong).fit(parts[0])

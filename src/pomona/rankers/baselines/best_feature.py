@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.feature_values import as_scores, feature_values, lowest

@@ -20,6 +20,7 @@ from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
+from pomona.rankers.parameter import NonNegativeInt
 
 Hashes = NDArray[np.uint64]
 
@@ -39,7 +40,7 @@ class RandomRanker(Ranker):
     paper = "no method: the floor of a comparison"
 
     measure: str | Measure = "ndcg@10"
-    seed: int = 0
+    seed: NonNegativeInt = 0
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """There is nothing to learn."""

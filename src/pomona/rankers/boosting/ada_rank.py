@@ -49,6 +49,7 @@ from pomona.rankers.evaluator import (
 from pomona.rankers.feature_values import query_values
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
+from pomona.rankers.parameter import PositiveInt
 
 _LEAST_ERROR = 1e-12
 _ROUNDING = 1e-9
@@ -79,15 +80,13 @@ class AdaRank(LinearRanker):
         "rising": [True, False],
     }
 
-    n_rounds: int = 300
+    n_rounds: PositiveInt = 300
     allow_reversed: bool = True
     rising: bool = True
-    early_stopping: int | None = 50
+    early_stopping: PositiveInt | None = 50
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if not self.n_rounds >= 1:
-            raise InputError(f"n_rounds must be at least 1, found {self.n_rounds!r}")
         measure = with_fair_ties(self.parsed_measure)
         by_query = query_weights(weights, train)
         extremes = best_and_worst(train, self.parsed_measure)

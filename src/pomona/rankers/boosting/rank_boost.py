@@ -33,12 +33,13 @@ from numpy.typing import NDArray
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError, NothingToLearnError
+from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.boosting.stumps.stump_sum import StumpSum
 from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.linear.sums.label_sums import grades
+from pomona.rankers.parameter import PositiveInt
 
 _CHANCE = 1e-12
 """An |r| that rounding alone may leave."""
@@ -145,16 +146,13 @@ class RankBoost(Ranker):
     }
 
     measure: str | Measure = "ndcg@10"
-    n_rounds: int = 300
-    n_thresholds: int | None = None
+    n_rounds: PositiveInt = 300
+    n_thresholds: PositiveInt | None = None
     balance_queries: bool = False
-    early_stopping: int | None = None
+    early_stopping: PositiveInt | None = None
     verbose: bool = False
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        for name, given in (("n_rounds", self.n_rounds), ("n_thresholds", self.n_thresholds)):
-            if given is not None and given < 1:
-                raise InputError(f"{name} must be at least 1, found {given!r}")
         pairs = _Pairs(train, weights, self.balance_queries)
         coded = _CodedFeatures(train.X, self.n_thresholds)
         held_out = None if valid is None else np.zeros(valid.n_docs)

@@ -30,6 +30,7 @@ from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, restored
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.model_file import with_prefix
+from pomona.rankers.parameter import NonNegativeInt, PositiveInt
 
 _SCALERS = {"standard": QueryStandardScaler, "minmax": QueryMinMaxScaler, "rank": QueryRankScaler}
 Members = list[tuple[str, Ranker]]
@@ -65,9 +66,9 @@ class LinearCombination(Ranker):
     weights: str | Sequence[float] = "linearregression"
     normalize: str = "standard"
     prefit: bool = False
-    n_folds: int = 5
+    n_folds: PositiveInt = 5
     measure: str | Measure = "ndcg@10"
-    seed: int = 0
+    seed: NonNegativeInt = 0
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.normalize not in _SCALERS:

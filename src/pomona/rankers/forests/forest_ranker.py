@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,13 @@ from pomona import _registry
 from pomona._arrays import whole_file
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
 from pomona.rankers.model_file import with_prefix
+from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
@@ -57,21 +58,21 @@ class ForestRanker(Ranker):
     """
 
     measure: str | Measure = "ndcg@10"
-    n_trees: int = 500
-    learning_rate: float = 0.1
-    n_leaves: int = 31
-    growth: str = "leafwise"
-    max_depth: int | None = None
-    min_docs: int = 20
-    min_hessian: float = 1e-3
-    l2: float = 0.0
-    max_bins: int = 255
-    feature_fraction: float = 1.0
-    query_fraction: float = 1.0
+    n_trees: PositiveInt = 500
+    learning_rate: Share = 0.1
+    n_leaves: Annotated[int, Interval(2)] = 31
+    growth: Literal["leafwise", "oblivious"] = "leafwise"
+    max_depth: PositiveInt | None = None
+    min_docs: PositiveInt = 20
+    min_hessian: NonNegativeFloat = 1e-3
+    l2: NonNegativeFloat = 0.0
+    max_bins: Annotated[int, Interval(2)] = 255
+    feature_fraction: Share = 1.0
+    query_fraction: Share = 1.0
     monotone: tuple[int, ...] | None = None
-    early_stopping: int | None = 50
+    early_stopping: PositiveInt | None = 50
     warm_start: bool = False
-    seed: int = 0
+    seed: NonNegativeInt = 0
     verbose: bool = False
 
     search_space = {
@@ -121,17 +122,9 @@ class ForestRanker(Ranker):
         return first_output(outputs)
 
     def _config(self) -> BoostingConfig:
-        for name, least in (("n_trees", 1), ("n_leaves", 2), ("min_docs", 1), ("max_bins", 2)):
-            if not getattr(self, name) >= least:
-                raise InputError(f"{name} must be at least {least}, found {getattr(self, name)!r}")
-        for name in ("learning_rate", "feature_fraction", "query_fraction"):
-            if not 0 < getattr(self, name) <= 1:
-                raise InputError(f"{name} must lie above 0 and not above 1, found {getattr(self, name)!r}")
         return BoostingConfig(self.n_trees, self.learning_rate, self.query_fraction, self.seed)
 
     def _grower(self, train: Dataset) -> Grower:
-        if self.growth not in GROWTHS:
-            raise UnknownNameError("growth", self.growth, GROWTHS)
         if self.monotone is not None and len(self.monotone) != train.n_features:
             raise InputError(
                 f"found {len(self.monotone)} monotone constraints for {train.n_features} features"

@@ -18,6 +18,7 @@ from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.rankers.base import query_weights
 from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.parameter import PositiveFloat, PositiveInt
 from pomona.rankers.truncation import deepened
 
 
@@ -39,8 +40,8 @@ class LambdaMART(ForestRanker):
     family = "list-wise"
     paper = "Wu, Burges, Svore & Gao, Information Retrieval 2010"
 
-    sigma: float = 1.0
-    truncation: int | None = 30
+    sigma: PositiveFloat = 1.0
+    truncation: PositiveInt | None = 30
     normalize: bool = True
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:

@@ -7,6 +7,8 @@ suffer well) and in growing the leaf with the largest gain, not the largest devi
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
@@ -28,7 +30,7 @@ class MART(ForestRanker):
     family = "point-wise"
     paper = "Friedman, Annals of Statistics 2001"
 
-    target: str = "label"
+    target: Literal["label", "gain"] = "label"
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         return RegressionObjective(train.y, target=self.target, weights=weights)

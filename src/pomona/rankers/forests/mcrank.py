@@ -7,11 +7,13 @@ Boosted trees estimate the probability of each label; the score is Σ_k P(label 
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError
 from pomona.measures.conventions import gains_of
 from pomona.objectives import multinomial, ordinal
 from pomona.objectives.multinomial import MultinomialObjective
@@ -37,16 +39,12 @@ class McRank(ForestRanker):
     paper = "Li, Burges & Wu, NIPS 2007"
     learnt_attributes = ("levels_",)
 
-    kind: str = "ordinal"
-    target: str = "label"
+    kind: Literal["ordinal", "multinomial"] = "ordinal"
+    target: Literal["label", "gain"] = "label"
 
     def make_objective(
         self, train: Dataset, weights: Values | None
     ) -> MultinomialObjective | OrdinalObjective:
-        if self.kind not in _EXPECTED:
-            raise UnknownNameError("kind", self.kind, _EXPECTED)
-        if self.target not in ("label", "gain"):
-            raise UnknownNameError("target", self.target, ("label", "gain"))
         return (OrdinalObjective if self.kind == "ordinal" else MultinomialObjective)(
             train.y, weights=weights
         )

@@ -11,13 +11,14 @@ the histograms of a whole tree skip the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.objectives.base import Objective
@@ -27,6 +28,7 @@ from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.forests.forest_ranker import ForestRanker
 from pomona.rankers.forests.training.boosting import forest_of, leaves_in
+from pomona.rankers.parameter import Interval, NonNegativeFloat, PositiveInt, Share
 from pomona.trees.forest import Forest
 from pomona.trees.grower import GrownTree
 
@@ -55,24 +57,22 @@ class RandomForest(ForestRanker):
         "feature_fraction": (0.1, 0.7, "linear"),
     }
 
-    n_trees: int = 300
-    trees_per_bag: int = 1
-    objective: str = "regression"
-    n_leaves: int = 100
-    min_docs: int = 1
-    min_hessian: float = 0.0
-    feature_fraction: float = 0.3
-    early_stopping: int | None = None
+    n_trees: PositiveInt = 300
+    trees_per_bag: PositiveInt = 1
+    objective: Literal["regression", "lambda"] = "regression"
+    n_leaves: Annotated[int, Interval(2)] = 100
+    min_docs: PositiveInt = 1
+    min_hessian: NonNegativeFloat = 0.0
+    feature_fraction: Share = 0.3
+    early_stopping: PositiveInt | None = None
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         if self.objective == "regression":
             return RegressionObjective(train.y, weights=weights)
-        if self.objective == "lambda":
-            by_query = None if weights is None else query_weights(weights, train)
-            return LambdaObjective(
-                self.parsed_measure, train.y, train.query_ptr, weights=by_query, seed=self.seed
-            )
-        raise UnknownNameError("objective", self.objective, ("regression", "lambda"))
+        by_query = None if weights is None else query_weights(weights, train)
+        return LambdaObjective(
+            self.parsed_measure, train.y, train.query_ptr, weights=by_query, seed=self.seed
+        )
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.warm_start:

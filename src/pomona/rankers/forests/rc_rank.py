@@ -12,6 +12,7 @@ query's mean, so that what a query has in common is learnt apart from what tells
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.objectives.regression import RegressionObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.parameter import NonNegativeFloat, PositiveInt
 
 
 class RCRank(ForestRanker):
@@ -44,10 +46,10 @@ class RCRank(ForestRanker):
         "feature_fraction": (0.3, 1.0, "linear"),
     }
 
-    growth: str = "oblivious"
-    max_depth: int | None = 6
-    l2: float = 3.0
-    min_docs: int = 1
+    growth: Literal["leafwise", "oblivious"] = "oblivious"
+    max_depth: PositiveInt | None = 6
+    l2: NonNegativeFloat = 3.0
+    min_docs: PositiveInt = 1
     enhanced: bool = False
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:

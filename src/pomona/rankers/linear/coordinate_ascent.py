@@ -26,13 +26,13 @@ import numpy as np
 
 from pomona._types import Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import best_and_worst, judged_rankings, queries_that_count
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.line_search import LineSearch, line_search, shuffled, weight_at
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
+from pomona.rankers.parameter import NonNegativeFloat, NonNegativeInt, PositiveInt
 
 _GAIN = 1e-10
 """A move must gain more than what rounding makes of equal sums."""
@@ -57,16 +57,13 @@ class CoordinateAscent(LinearRanker):
     paper = "Metzler & Croft, Information Retrieval 2007"
     search_space = {"n_restarts": (1, 20, "log int")}
 
-    n_restarts: int = 5
-    max_iterations: int = 25
-    tolerance: float = 1e-4
-    seed: int = 0
+    n_restarts: PositiveInt = 5
+    max_iterations: PositiveInt = 25
+    tolerance: NonNegativeFloat = 1e-4
+    seed: NonNegativeInt = 0
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        for name in ("n_restarts", "max_iterations"):
-            if not getattr(self, name) >= 1:
-                raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
         random = np.random.default_rng(self.seed)
         measure = replace(self.parsed_measure, ties="stable")
         order = shuffled(train.query_ptr, random)

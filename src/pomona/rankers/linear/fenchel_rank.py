@@ -31,11 +31,11 @@ import numpy as np
 from pomona._jit import kernel
 from pomona._types import Features, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
 from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
+from pomona.rankers.parameter import PositiveFloat, PositiveInt
 
 RADII = tuple(2.0**power for power in range(-5, 11))
 NEW_FEATURES = 10
@@ -149,16 +149,12 @@ class FenchelRank(LinearRanker):
     learnt_attributes = ("l1_", "gap_")
     search_space = {"l1": (2.0**-5, 2.0**10, "log")}
 
-    l1: float | None = None
-    tolerance: float = 1e-4
-    max_iterations: int = 1000
+    l1: PositiveFloat | None = None
+    tolerance: PositiveFloat = 1e-4
+    max_iterations: PositiveInt = 1000
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        for name in ("l1", "tolerance", "max_iterations"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < np.inf:
-                raise InputError(f"{name} must be above 0, found {value!r}")
         hinge = SquaredPairHinge(train.y, train.query_ptr, query_weights(weights, train))
         radii = (self.l1,) if self.l1 is not None else (4.0,) if valid is None else RADII
         log, judge = self.start_training(len(radii), unit="radius"), self.curve_judge(valid, train)

@@ -25,13 +25,14 @@ Pairs are never formed: O(n log n) a query, and for s also O(n log n) a query an
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError
 from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import judged_rankings, with_fair_ties
 from pomona.rankers.linear.linear_ranker import LinearRanker
@@ -44,6 +45,7 @@ from pomona.rankers.linear.sums.feature_sums import (
 )
 from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
 from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
+from pomona.rankers.parameter import NonNegativeFloat, PositiveFloat, PositiveInt
 
 LAMBDAS = (10.0, 1.0, 0.1, 0.01, 0.001)
 LEAST_EIGENVALUE = 1e-3
@@ -194,11 +196,11 @@ class FSMRank(LinearRanker):
         "lambda2": (1e-3, 10.0, "log"),
     }
 
-    lambda1: float | None = None
-    lambda2: float | None = None
-    importance: str = "dominance"
-    tolerance: float = 1e-4
-    max_iterations: int = 1000
+    lambda1: NonNegativeFloat | None = None
+    lambda2: NonNegativeFloat | None = None
+    importance: Literal["dominance", "measure"] = "dominance"
+    tolerance: PositiveFloat = 1e-4
+    max_iterations: PositiveInt = 1000
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
@@ -228,13 +230,6 @@ class FSMRank(LinearRanker):
                     self.keep_if_best(log, coef, judge(coef), lambda1=lambda1, lambda2=lambda2)
 
     def _check(self) -> None:
-        for name in ("tolerance", "max_iterations"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} must be above 0, found {getattr(self, name)!r}")
-        for name in ("lambda1", "lambda2"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value < np.inf:
-                raise InputError(f"{name} must not be below 0, found {value!r}")
         if self.lambda1 == 0 and self.lambda2 != 0:
             raise InputError(
                 "with lambda1=0 nothing bounds the weights that lambda2 pays for: set lambda2=0 too"
@@ -244,12 +239,10 @@ class FSMRank(LinearRanker):
         """Of the features, then of their negatives."""
         if self.importance == "dominance":
             importances = dominance(data.X, data.y, data.query_ptr, by_query)
-        elif self.importance == "measure":
+        else:
             importances = np.array(
                 [self._gain_over_negative(data, j, by_query) for j in range(data.n_features)]
             )
-        else:
-            raise UnknownNameError("importance", self.importance, ("dominance", "measure"))
         return np.concatenate((importances, -importances))
 
     def _gain_over_negative(self, data: Dataset, feature: int, by_query: Values) -> float:

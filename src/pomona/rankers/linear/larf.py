@@ -29,11 +29,11 @@ import numpy as np
 from pomona._jit import kernel, over_chunks
 from pomona._types import Codes, Offsets, Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError
 from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.automaton import choose, penalize, random_number, relative_gains, reward
 from pomona.rankers.linear.sums.feature_sums import varying_features
+from pomona.rankers.parameter import NonNegativeFloat, NonNegativeInt, PositiveInt, Probability
 
 
 @kernel
@@ -106,21 +106,15 @@ class LARF(LinearRanker):
         "penalty": (0.0001, 0.01, "log"),
     }
 
-    n_listed: int = 10
-    learning_rate: float = 0.01
-    penalty: float = 0.001
-    n_epochs: int = 100
-    tolerance: float = 1e-4
-    seed: int = 0
+    n_listed: PositiveInt = 10
+    learning_rate: Probability = 0.01
+    penalty: Probability = 0.001
+    n_epochs: PositiveInt = 100
+    tolerance: NonNegativeFloat = 1e-4
+    seed: NonNegativeInt = 0
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        for name in ("n_listed", "n_epochs"):
-            if not getattr(self, name) >= 1:
-                raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
-        for name in ("learning_rate", "penalty"):
-            if not 0 < getattr(self, name) < 1:
-                raise InputError(f"{name} must lie between 0 and 1, found {getattr(self, name)!r}")
         by_query = query_weights(weights, train)
         gain, counted = relative_gains(train.y, train.query_ptr, by_query)
         random = np.random.default_rng(self.seed)

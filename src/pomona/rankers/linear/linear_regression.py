@@ -15,15 +15,17 @@ feature with the intercept as its weight; here it has its own.)
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from pomona._types import Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import gains_of
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.gram import combined, gram, weighted_means, whitening
+from pomona.rankers.parameter import NonNegativeFloat
 
 
 class LinearRegression(LinearRanker):
@@ -47,14 +49,10 @@ class LinearRegression(LinearRanker):
     }
 
     normalize: str | None = "standard"
-    target: str = "label"
-    l2: float = 1e-10
+    target: Literal["label", "gain"] = "label"
+    l2: NonNegativeFloat = 1e-10
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if self.target not in ("label", "gain"):
-            raise UnknownNameError("target", self.target, ("label", "gain"))
-        if not self.l2 >= 0:
-            raise InputError(f"l2 must be at least 0, found {self.l2!r}")
         labels = train.y.astype(np.float64)
         target = labels if self.target == "label" else gains_of(labels, "exp2")
         X = train.X

@@ -19,7 +19,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from scipy.special import expit, logit, logsumexp
 
 from pomona._types import Codes, Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError
 from pomona.measures.conventions import gains_of
 from pomona.objectives import multinomial, ordinal
 from pomona.objectives.base import classes_of
@@ -35,8 +35,8 @@ from pomona.objectives.multinomial import class_probabilities
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.gram import combined, gram, weighted_means, whitening
+from pomona.rankers.parameter import NonNegativeFloat, PositiveInt
 
-KINDS = ("binary", "ordinal", "multinomial")
 _MOST_GRADES = 100
 _MOST_HALVINGS = 40
 
@@ -69,27 +69,21 @@ class LogisticRegression(LinearRanker):
     paper = "Cox, J. Royal Statistical Society B 1958"
     learnt_attributes = ("output_coef_", "output_intercept_", "levels_")
     search_space = {
-        "kind": list(KINDS),
+        "kind": ["binary", "ordinal", "multinomial"],
         "l2": (1e-3, 1e3, "log"),
         "equal_queries": [False, True],
     }
 
     normalize: str | None = "standard"
-    kind: str = "ordinal"
+    kind: Literal["ordinal", "multinomial", "binary"] = "ordinal"
     threshold: float = 0.0
-    target: str = "label"
-    l2: float = 1.0
+    target: Literal["label", "gain"] = "label"
+    l2: NonNegativeFloat = 1.0
     equal_queries: bool = False
-    max_iterations: int = 100
-    tolerance: float = 1e-12
+    max_iterations: PositiveInt = 100
+    tolerance: NonNegativeFloat = 1e-12
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if self.kind not in KINDS:
-            raise UnknownNameError("kind", self.kind, KINDS)
-        if self.target not in ("label", "gain"):
-            raise UnknownNameError("target", self.target, ("label", "gain"))
-        if not self.l2 >= 0:
-            raise InputError(f"l2 must be at least 0, found {self.l2!r}")
         weights = np.ones(train.n_docs) if weights is None else weights
         if self.equal_queries:
             sizes = np.diff(train.query_ptr)

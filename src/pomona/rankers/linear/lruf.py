@@ -27,11 +27,11 @@ import numpy as np
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError
 from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.automaton import choose, random_number, relative_gains, reward
 from pomona.rankers.linear.solvers.least_squares import least_squares
+from pomona.rankers.parameter import NonNegativeFloat, NonNegativeInt, PositiveInt, Probability
 
 PENALTIES = (1.0, 0.1, 0.01, 1e-3, 1e-4)
 LEAST_PROBABILITY = 1e-12
@@ -99,23 +99,15 @@ class LRUF(LinearRanker):
         "n_shown": (3, 30, "log int"),
     }
 
-    n_shown: int = 10
-    learning_rate: float = 0.05
-    n_rounds: int = 50
-    certainty: float = 0.95
-    l2: float | None = None
-    seed: int = 0
+    n_shown: PositiveInt = 10
+    learning_rate: Probability = 0.05
+    n_rounds: PositiveInt = 50
+    certainty: Probability = 0.95
+    l2: NonNegativeFloat | None = None
+    seed: NonNegativeInt = 0
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        for name in ("n_shown", "n_rounds"):
-            if not getattr(self, name) >= 1:
-                raise InputError(f"{name} must be at least 1, found {getattr(self, name)!r}")
-        for name in ("learning_rate", "certainty"):
-            if not 0 < getattr(self, name) < 1:
-                raise InputError(f"{name} must lie between 0 and 1, found {getattr(self, name)!r}")
-        if self.l2 is not None and not 0 <= self.l2 < np.inf:
-            raise InputError(f"l2 must not be below 0, found {self.l2!r}")
         by_query = query_weights(weights, train)
         gain, counted = relative_gains(train.y, train.query_ptr, by_query)
         seeds = np.random.default_rng(self.seed).integers(0, 2**64, train.n_queries, np.uint64)

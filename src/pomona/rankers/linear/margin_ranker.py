@@ -11,15 +11,14 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal, Protocol
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pomona._types import Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
 from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.parameter import PositiveFloat, PositiveInt
 from pomona.rankers.training_log import TrainingLog
 
 _GRID = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -64,9 +63,9 @@ class MarginRanker(LinearRanker):
 
     learnt_attributes: ClassVar[tuple[str, ...]] = ("C_", "converged_")
 
-    C: float | str = "validate"
-    max_iterations: int = 1000
-    tolerance: float = 1e-4
+    C: PositiveFloat | Literal["validate"] = "validate"
+    max_iterations: PositiveInt = 1000
+    tolerance: PositiveFloat = 1e-4
     verbose: bool = False
 
     @abstractmethod
@@ -74,10 +73,6 @@ class MarginRanker(LinearRanker):
         """What is to be minimized on these queries; `weights` has one a document."""
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if not self.max_iterations >= 1:
-            raise InputError(f"max_iterations must be at least 1, found {self.max_iterations!r}")
-        if not self.tolerance > 0:
-            raise InputError(f"tolerance must be above 0, found {self.tolerance!r}")
         problem = self.make_problem(train, weights)
         tried, judge = self._tried(problem.typical_c, valid), self.curve_judge(valid, train)
         log = self.start_training(len(tried), unit="value")
@@ -107,13 +102,7 @@ class MarginRanker(LinearRanker):
         self.keep_if_best(log, problem.coef, values, C=C, converged=problem.converged)
 
     def _tried(self, typical: float, valid: Dataset | None) -> list[float]:
-        """The values of C to be tried; a number may be text, as a command line has it."""
+        """The values of C to be tried."""
         if self.C == "validate":
             return [typical] if valid is None else [typical * step for step in _GRID]
-        try:
-            C = float(self.C)
-        except (TypeError, ValueError):
-            C = np.nan
-        if not 0 < C < np.inf:
-            raise InputError(f"found C={self.C!r}, expected a number above 0, or 'validate'")
-        return [C]
+        return [self.C]

@@ -35,7 +35,7 @@ import numpy as np
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Offsets, Scores, Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError, NothingToLearnError
+from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists
 from pomona.rankers.base import query_weights
@@ -44,6 +44,7 @@ from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.label_sums import grades
 from pomona.rankers.linear.sums.ranking import Ranking
+from pomona.rankers.parameter import NonNegativeInt, PositiveInt
 
 
 @kernel
@@ -193,15 +194,12 @@ class PermuRank(MarginRanker):
     paper = "Xu, Liu, Lu, Li & Ma, SIGIR 2008 (reconstructed)"
     search_space = {"C": (1.0, 1e6, "log")}
 
-    max_iterations: int = 2000
-    n_rounds: int = 50
-    n_random: int = 3
-    seed: int = 0
+    max_iterations: PositiveInt = 2000
+    n_rounds: PositiveInt = 50
+    n_random: NonNegativeInt = 3
+    seed: NonNegativeInt = 0
 
     def make_problem(self, train: Dataset, weights: Values | None) -> CuttingPlanes:
-        for name, least in (("n_rounds", 1), ("n_random", 0)):
-            if not getattr(self, name) >= least:
-                raise InputError(f"{name} must be at least {least}, found {getattr(self, name)!r}")
         sets = WorkingSets(
             train, self.parsed_measure, n_random=self.n_random, seed=self.seed, weights=weights
         )

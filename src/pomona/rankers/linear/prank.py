@@ -26,6 +26,7 @@ from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.objectives.base import classes_of
 from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.parameter import NonNegativeInt, PositiveFloat, PositiveInt
 
 _MOST_GRADES = 100
 
@@ -88,15 +89,13 @@ class PRank(LinearRanker):
     }
 
     normalize: str | None = "standard"
-    n_epochs: int = 20
-    radius: float | None = 0.3
+    n_epochs: PositiveInt = 20
+    radius: PositiveFloat | None = 0.3
     averaged: bool = True
-    seed: int = 0
+    seed: NonNegativeInt = 0
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if not self.n_epochs >= 1:
-            raise InputError(f"n_epochs must be at least 1, found {self.n_epochs!r}")
         weights = np.ones(train.n_docs) if weights is None else weights
         self.levels_: Values = classes_of(train.y[weights > 0])[0]
         if len(self.levels_) > _MOST_GRADES:
@@ -121,8 +120,6 @@ class PRank(LinearRanker):
         """What x is added times: scaling all features by c is the same as c² here."""
         if self.radius is None:
             return 1.0
-        if not self.radius > 0:
-            raise InputError(f"radius must be above 0, found {self.radius!r}")
         squares = float(np.einsum("ij,ij->", X, X, dtype=np.float64))
         return self.radius**2 * len(X) / squares if squares else 1.0
 

@@ -17,16 +17,18 @@ does not change when a constant is added to all scores. Queries whose g is 0 say
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.errors import InputError, NothingToLearnError, UnknownNameError
+from pomona.errors import NothingToLearnError
 from pomona.measures.conventions import gains_of
 from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
+from pomona.rankers.parameter import NonNegativeFloat, PositiveInt
 
 _MOST_HALVINGS = 20
 
@@ -142,17 +144,13 @@ class RankCosine(LinearRanker):
         "target": ["label", "gain"],
     }
 
-    n_rounds: int = 300
-    target: str = "label"
+    n_rounds: PositiveInt = 300
+    target: Literal["label", "gain"] = "label"
     center: bool = True
-    tolerance: float = 1e-7
+    tolerance: NonNegativeFloat = 1e-7
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if train.n_features == 0:
-            raise InputError("there is no feature to learn from")
-        if not self.n_rounds >= 1:
-            raise InputError(f"n_rounds must be at least 1, found {self.n_rounds!r}")
         lists = self._lists(train, weights)
         coef, scores = np.zeros(train.n_features), np.zeros(lists.data.n_docs)
         loss = 0.5  # a score of 0 is at right angles to everything
@@ -171,8 +169,6 @@ class RankCosine(LinearRanker):
 
     def _lists(self, train: Dataset, weights: Values | None) -> _Lists:
         """The queries that have something to say."""
-        if self.target not in ("label", "gain"):
-            raise UnknownNameError("target", self.target, ("label", "gain"))
         by_query = query_weights(weights, train)
         labels = train.y.astype(np.float64)
         target = labels if self.target == "label" else gains_of(labels, "exp2")

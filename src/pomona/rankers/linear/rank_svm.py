@@ -34,6 +34,7 @@ from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.label_sums import grades
 from pomona.rankers.linear.sums.pair_hinge import sum_above, sum_below
 from pomona.rankers.linear.sums.ranking import Ranking
+from pomona.rankers.parameter import PositiveFloat, PositiveInt
 
 
 @kernel
@@ -165,8 +166,8 @@ class RankSVM(MarginRanker):
     paper = "Joachims, KDD 2002; Chapelle & Keerthi, Information Retrieval 2010"
     search_space = {"C": (1e-7, 1.0, "log")}
 
-    max_iterations: int = 100
-    tolerance: float = 1e-3
+    max_iterations: PositiveInt = 100
+    tolerance: PositiveFloat = 1e-3
 
     def make_problem(self, train: Dataset, weights: Values | None) -> _Newton:
         loss = PairLoss(train, weights)

@@ -41,6 +41,7 @@ from pomona.rankers.base import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.least_squares import least_squares
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
+from pomona.rankers.parameter import NonNegativeFloat, PositiveFloat, PositiveInt
 
 PENALTIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 FARTHEST = 40.0
@@ -203,22 +204,17 @@ class SmoothRank(LinearRanker):
     learnt_attributes = ("l2_", "sigma_")
     search_space = {"l2": (1e-6, 1e-2, "log")}
 
-    l2: float | None = None
-    sigma_max: float = 2.0**6
-    sigma_min: float = 2.0**-6
-    max_iterations: int = 50
-    tolerance: float = 1e-5
+    l2: NonNegativeFloat | None = None
+    sigma_max: PositiveFloat = 2.0**6
+    sigma_min: PositiveFloat = 2.0**-6
+    max_iterations: PositiveInt = 50
+    tolerance: PositiveFloat = 1e-5
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if self.l2 is not None and not 0 <= self.l2 < np.inf:
-            raise InputError(f"l2 must not be below 0, found {self.l2!r}")
-        for name in ("tolerance", "max_iterations"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} must be above 0, found {getattr(self, name)!r}")
-        if not 0 < self.sigma_min <= self.sigma_max < np.inf:
+        if self.sigma_min > self.sigma_max:
             raise InputError(
-                f"expected 0 < sigma_min ≤ sigma_max, found {self.sigma_min!r} and {self.sigma_max!r}"
+                f"expected sigma_min ≤ sigma_max, found {self.sigma_min!r} and {self.sigma_max!r}"
             )
         by_query = query_weights(weights, train)
         smoothed = SmoothedMeasure(self.parsed_measure, train.y, train.query_ptr, by_query)

@@ -33,6 +33,7 @@ from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.ranking import Ranking
+from pomona.rankers.parameter import PositiveInt
 
 
 @kernel
@@ -136,7 +137,7 @@ class SVMMap(MarginRanker):
     search_space = {"C": (1e-2, 1e4, "log")}
 
     measure: str | Measure = "ap"
-    max_iterations: int = 2000
+    max_iterations: PositiveInt = 2000
     relevant: float = 1.0
 
     def make_problem(self, train: Dataset, weights: Values | None) -> CuttingPlanes:

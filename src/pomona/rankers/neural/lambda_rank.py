@@ -18,6 +18,7 @@ from pomona.measures.lists import RankedLists
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.rankers.neural.neural_ranker import NeuralRanker
+from pomona.rankers.parameter import PositiveFloat, PositiveInt
 from pomona.rankers.truncation import deepened
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class LambdaRank(NeuralRanker):
     family = "list-wise"
     paper = "Burges, Ragno & Le, NIPS 2006"
 
-    sigma: float = 1.0
-    truncation: int | None = 30
+    sigma: PositiveFloat = 1.0
+    truncation: PositiveInt | None = 30
     normalize: bool = True
 
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:

@@ -15,6 +15,7 @@ from pomona._types import Labels, Offsets, Values
 from pomona.objectives.base import Objective
 from pomona.objectives.listmle import ListMLEObjective
 from pomona.rankers.neural.neural_ranker import NeuralRanker
+from pomona.rankers.parameter import PositiveInt
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
@@ -35,7 +36,7 @@ class ListMLE(NeuralRanker):
     family = "list-wise"
     paper = "Xia, Liu, Wang, Zhang & Li, ICML 2008"
 
-    k: int | None = None
+    k: PositiveInt | None = None
 
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """Likelihood of the true order."""

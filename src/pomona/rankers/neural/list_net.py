@@ -16,6 +16,7 @@ from pomona._types import Labels, Offsets, Values
 from pomona.objectives.base import Objective
 from pomona.objectives.listnet import ListNetObjective
 from pomona.rankers.neural.neural_ranker import NeuralRanker
+from pomona.rankers.parameter import PositiveInt
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
@@ -37,8 +38,8 @@ class ListNet(NeuralRanker):
     family = "list-wise"
     paper = "Cao, Qin, Liu, Tsai & Li, ICML 2007"
 
-    k: int = 1
-    n_samples: int = 10
+    k: PositiveInt = 1
+    n_samples: PositiveInt = 10
 
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """Cross entropy of top-k distributions."""

@@ -9,20 +9,20 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
 from pomona._types import Features, Labels, Offsets, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError, MissingExtraError, UnknownNameError
+from pomona.errors import InputError, MissingExtraError
 from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.neural.network.network import Architecture, Network
 from pomona.rankers.neural.network.scaling import Scaling
-from pomona.rankers.neural.training.schedule import SCHEDULES
+from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
@@ -73,19 +73,19 @@ class NeuralRanker(Ranker):
     log_features: bool = True
     hidden: int | tuple[int, ...] = 64
     activation: str = "relu"
-    dropout: float = 0.3
+    dropout: Annotated[float, Interval(0, 1)] = 0.3
     layer_norm: bool = False
-    optimizer: str = "adam"
-    learning_rate: float | tuple[float, ...] = 0.003
-    schedule: str = "constant"
-    momentum: float = 0.9
-    l2: float = 0.0
-    n_epochs: int = 100
-    batch_size: int = 16
+    optimizer: Literal["adam", "sgd"] = "adam"
+    learning_rate: PositiveFloat | tuple[PositiveFloat, ...] = 0.003
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    momentum: Annotated[float, Interval(0, 1)] = 0.9
+    l2: NonNegativeFloat = 0.0
+    n_epochs: PositiveInt = 100
+    batch_size: PositiveInt = 16
     averaged: bool = True
-    early_stopping: int | None = 15
-    restart_after: int | None = None
-    seed: int = 0
+    early_stopping: PositiveInt | None = 15
+    restart_after: PositiveInt | None = None
+    seed: NonNegativeInt = 0
     device: str = "auto"
     mixed_precision: bool = False
     verbose: bool = False
@@ -142,26 +142,14 @@ class NeuralRanker(Ranker):
         self.learning_rate_ = config.learning_rate
 
     def _checked_rates(self, valid: Dataset | None) -> tuple[float, ...]:
-        """The learning rates to try, after a look at the other parameters."""
-        for name in ("n_epochs", "batch_size", "early_stopping", "restart_after"):
-            value = getattr(self, name)
-            if value is not None and not value >= 1:
-                raise InputError(f"{name} must be at least 1, found {value!r}")
-        for name in ("dropout", "momentum"):
-            if not 0 <= getattr(self, name) < 1:
-                raise InputError(f"{name} must lie in [0, 1), found {getattr(self, name)!r}")
-        if not self.l2 >= 0:
-            raise InputError(f"l2 must not be below 0, found {self.l2!r}")
-        for name, known in (("optimizer", ("adam", "sgd")), ("schedule", tuple(SCHEDULES))):
-            if getattr(self, name) not in known:
-                raise UnknownNameError(name, getattr(self, name), known)
+        """The learning rates to try."""
         rates = (
             tuple(self.learning_rate)
             if isinstance(self.learning_rate, tuple | list)
             else (self.learning_rate,)
         )
-        if not rates or not all(rate > 0 for rate in rates):
-            raise InputError(f"learning_rate must be above 0, found {self.learning_rate!r}")
+        if not rates:
+            raise InputError("learning_rate must name one rate at least, found none")
         if len(rates) > 1 and valid is None:
             raise InputError("several learning rates can only be told apart on validation data: give valid=…")
         return rates

@@ -16,6 +16,7 @@ from pomona._types import Labels, Offsets, Values
 from pomona.objectives.base import Objective
 from pomona.objectives.ranknet import RankNetObjective
 from pomona.rankers.neural.neural_ranker import NeuralRanker
+from pomona.rankers.parameter import PositiveFloat
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
@@ -37,7 +38,7 @@ class RankNet(NeuralRanker):
     family = "pair-wise"
     paper = "Burges, Shaked, Renshaw, Lazier, Deeds, Hamilton & Hullender, ICML 2005"
 
-    sigma: float = 1.0
+    sigma: PositiveFloat = 1.0
     average: bool = True
 
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:

@@ -17,6 +17,7 @@ from pomona.measures.lists import RankedLists
 from pomona.objectives.base import Objective
 from pomona.objectives.softrank import SoftRankObjective, soft_form
 from pomona.rankers.neural.neural_ranker import NeuralRanker
+from pomona.rankers.parameter import PositiveFloat
 
 if TYPE_CHECKING:
     from pomona.rankers.neural.losses.loss import Loss
@@ -42,7 +43,7 @@ class SoftRank(NeuralRanker):
         "sigma": (0.1, 3.0, "log"),
     }
 
-    sigma: float = 1.0
+    sigma: PositiveFloat = 1.0
 
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """Minus the soft measure."""
