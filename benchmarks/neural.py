@@ -12,10 +12,8 @@ processors, which other programs hardly change.
 """
 
 import argparse
-import contextlib
 import itertools
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,15 +25,6 @@ from pomona.rankers.neural.rank_net import RankNet
 from pomona.rankers.neural.soft_rank import SoftRank
 
 HIDDEN = (256, 128)
-
-
-class _Timed:
-    """Notes when each epoch ends."""
-
-    @contextlib.contextmanager
-    def _progress(self, what):
-        self.ends = []
-        yield lambda epoch, network, now: self.ends.append((time.perf_counter(), time.process_time()))
 
 
 RANKERS = {
@@ -50,10 +39,22 @@ RANKERS = {
 }
 
 
-def timed(cls, on_host):
-    """The ranker with a clock; `on_host` leaves the objective to the processors even on a GPU."""
-    body = {"loss": lambda self, *_: None} if on_host else {}
-    return dataclass(kw_only=True, eq=False, repr=False)(type(cls.__name__, (_Timed, cls), body))
+def timed(cls):
+    """The ranker with a clock that notes when each epoch ends."""
+
+    class Timed(cls):
+        def start_training(self, *arguments, **options):
+            log = super().start_training(*arguments, **options)
+            record, self.ends = log.record, []
+
+            def record_with_time(**values):
+                self.ends.append((time.perf_counter(), time.process_time()))
+                return record(**values)
+
+            log.record = record_with_time
+            return log
+
+    return Timed
 
 
 def best_of(run, clock, synchronize, times=5):
@@ -99,7 +100,6 @@ def main():
     parser.add_argument("--batch", type=int, default=0, help="queries in a step; 0 takes the ranker's own")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--only", default="", help="rankers, or parts of their names, with commas between")
-    parser.add_argument("--on-host", action="store_true", help="the objective on the processors, even so")
     parser.add_argument("--mixed", action="store_true", help="bfloat16 on a GPU")
     arguments = parser.parse_args()
     import torch
@@ -125,7 +125,7 @@ def main():
         options = {**options, "hidden": HIDDEN, "device": arguments.device, "n_epochs": arguments.epochs}
         if arguments.batch:
             options["batch_size"] = arguments.batch
-        ranker = timed(cls, arguments.on_host)(**options, mixed_precision=arguments.mixed)
+        ranker = timed(cls)(**options, mixed_precision=arguments.mixed)
         start = time.perf_counter()
         ranker.fit(train)
         seconds, processors = np.median(np.diff(ranker.ends, axis=0), axis=0)

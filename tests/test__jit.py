@@ -197,3 +197,29 @@ def test_a_child_forked_while_a_thread_compiles_can_compile(lock):
         os._exit(0)
     thread.join()
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_versions_of_a_kernel_compiled_at_once_are_all_kept(tmp_path):
+    """Numba alone gives versions that two processes save at once the same file."""
+    (tmp_path / "doubled.py").write_text(
+        "import sys, time, numpy as np\n"
+        "from pomona._jit import kernel\n"
+        "@kernel\ndef double(x):\n    return x + x\n"
+        "save = double._cache._cache_file._save_index\n"
+        "double._cache._cache_file._save_index = lambda index: (time.sleep(0.5), save(index))\n"
+        "print(double(np.ones(1, sys.argv[1])).dtype)\n"
+    )
+    kinds = ["float32", "float64", "int32", "int64"]
+    environment = {**os.environ, "POMONA_CACHE": str(tmp_path / "cache")}
+    for _ in range(2):
+        running = [
+            subprocess.Popen(
+                [sys.executable, tmp_path / "doubled.py", kind],
+                env=environment,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for kind in kinds
+        ]
+        assert [process.communicate()[0].strip() for process in running] == kinds
+    assert len(list((tmp_path / "cache").rglob("*.nbc"))) == len(kinds)

@@ -35,6 +35,11 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from pomona._cache import cache_directory, is_private
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 config: Any = numba_config  # its settings are set at run time, so no type checker knows them
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -128,27 +133,33 @@ def kernel(function: F | None = None, *, fastmath: bool = False) -> F | Callable
 
 
 def _compiled(function: F, fastmath: bool) -> F:
-    previous = config.CACHE_DIR
+    previous, directory = config.CACHE_DIR, _kernel_directory(Path(function.__code__.co_filename))
     # Numba reads this setting while it decorates; other users of numba in the process keep theirs.
-    config.CACHE_DIR = _kernel_directory(Path(function.__code__.co_filename))
+    config.CACHE_DIR = directory
     try:
         flags = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
         compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
     finally:
         config.CACHE_DIR = previous
     if kept := getattr(compiled, "_cache", None):  # there is none where compiling is switched off
-        kept.save_overload = _or_not(kept.save_overload)
+        kept.save_overload = _alone_or_not_at_all(kept.save_overload, Path(directory))
     return cast(F, compiled)
 
 
-def _or_not(save: Callable[..., None]) -> Callable[..., None]:
-    """A disk that has become full costs the cache, not the kernel."""
+def _alone_or_not_at_all(save: Callable[..., None], directory: Path) -> Callable[..., None]:
+    """Keep a compiled kernel while no other process does; a disk that has become full costs only the cache.
 
-    def save_if_possible(*arguments: Any) -> None:
-        with contextlib.suppress(OSError):
+    Of two processes that compile different versions of a kernel at once, numba would give both files the same
+    name: one version would then be loaded where the other is meant.
+    """
+
+    def save_alone(*arguments: Any) -> None:
+        with contextlib.suppress(OSError), (directory / "lock").open("w") as lock:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)
             save(*arguments)
 
-    return save_if_possible
+    return save_alone
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:

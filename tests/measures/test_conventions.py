@@ -34,7 +34,7 @@ def judged_case(case):
     rows = [line.split(b" ", 2) for line in lines_of(case / "features.txt")]
     labels = np.array([float(row[0]) for row in rows])
     scores = scores_of(case / "predictions.txt", len(rows), java_number)
-    judged, qids, _ = judged_by_query(labels, scores, [row[1][4:] for row in rows])
+    judged, qids = judged_by_query(labels, scores, [row[1][4:] for row in rows])
     return judged, [qid.decode() for qid in qids]
 
 

@@ -51,3 +51,23 @@ def test_average_is_over_pairs():
 def test_refusals():
     with pytest.raises(InputError, match="sigma must be above 0"):
         RankNetObjective([1], [0, 1], sigma=0)
+
+
+@pytest.mark.parametrize("far", [500.0, 700.0, 5000.0])
+def test_scores_far_apart(far):
+    """Two documents that lie close together, far below a third: their own distance still counts."""
+    labels, scores = [2, 1, 0], [far, 1.0, 0.0]
+    losses, gradient, _ = made(RankNetObjective(labels, [0, 3], average=False), scores)
+    assert losses[0] == pytest.approx(np.log1p(1 / np.e))
+    rho = 1 / (1 + np.e)
+    assert gradient == pytest.approx([0, -rho, rho], abs=1e-7)
+    reverse, _, _ = made(RankNetObjective(labels[::-1], [0, 3], average=False), scores)
+    assert reverse[0] == pytest.approx(far + (far - 1) + np.log1p(np.e))
+
+
+def test_a_long_query():
+    """More factors than one product can hold."""
+    random = np.random.default_rng(0)
+    labels, scores = random.integers(0, 3, 1500), random.normal(size=1500)
+    losses, _, _ = made(RankNetObjective(labels, [0, 1500], average=False), scores)
+    assert losses[0] == pytest.approx(pairwise_cross_entropy(labels.tolist(), scores.tolist(), 1.0))

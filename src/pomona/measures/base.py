@@ -138,7 +138,8 @@ class Measure:
         by_rule.update(self.conventions.get(self.convention, {}))
         shown = [f"{p}={_written(v)}" for p, v in self.parameters.items() if v != by_rule[p]]
         prefix = "" if self.convention == "definition" else f"{self.convention}:"
-        name = getattr(self, "name", type(self).__name__)
+        # A subclass without a name of its own is another measure, and must not be read back as its base.
+        name = vars(type(self)).get("name", type(self).__name__)
         arguments = f"({','.join(shown)})" if shown else ""
         return f"{prefix}{name}{arguments}{f'@{self.k}' if self.k else ''}"
 

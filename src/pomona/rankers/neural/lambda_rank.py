@@ -11,19 +11,12 @@ contributions cancel.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pomona._types import Labels, Offsets, Values
-from pomona.measures.lists import RankedLists
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.rankers.neural.neural_ranker import NeuralRanker
 from pomona.rankers.parameter import PositiveFloat, PositiveInt
 from pomona.rankers.truncation import deepened
-
-if TYPE_CHECKING:
-    from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.training.padding import Padding
 
 
 class LambdaRank(NeuralRanker):
@@ -59,16 +52,4 @@ class LambdaRank(NeuralRanker):
             normalize=self.normalize,
             weights=weights,
             seed=seed,
-        )
-
-    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
-        """Lambda gradients on a GPU, for a measure with a closed form."""
-        from pomona.rankers.neural.losses.lambdas import LambdaLoss
-
-        lists = RankedLists.of_documents(labels, query_ptr)
-        form = deepened(self.parsed_measure, self.truncation).closed_form(lists)
-        if form is None:
-            return None
-        return LambdaLoss(
-            padding, form, sigma=self.sigma, truncation=self.truncation, normalize=self.normalize
         )

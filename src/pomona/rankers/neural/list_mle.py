@@ -9,17 +9,11 @@ step, so that the input's order teaches nothing. `k` stops after the first k pla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pomona._types import Labels, Offsets, Values
 from pomona.objectives.base import Objective
 from pomona.objectives.listmle import ListMLEObjective
 from pomona.rankers.neural.neural_ranker import NeuralRanker
 from pomona.rankers.parameter import PositiveInt
-
-if TYPE_CHECKING:
-    from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.training.padding import Padding
 
 
 class ListMLE(NeuralRanker):
@@ -41,9 +35,3 @@ class ListMLE(NeuralRanker):
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """Likelihood of the true order."""
         return ListMLEObjective(labels, query_ptr, k=self.k, weights=weights, seed=seed)
-
-    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
-        """Likelihood of the true order on a GPU."""
-        from pomona.rankers.neural.losses.listmle import ListMLELoss
-
-        return ListMLELoss(padding, labels, k=self.k)

@@ -10,17 +10,11 @@ output is linear; RankLib's is logistic, and its update leaves out that derivati
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pomona._types import Labels, Offsets, Values
 from pomona.objectives.base import Objective
 from pomona.objectives.listnet import ListNetObjective
 from pomona.rankers.neural.neural_ranker import NeuralRanker
 from pomona.rankers.parameter import PositiveInt
-
-if TYPE_CHECKING:
-    from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.training.padding import Padding
 
 
 class ListNet(NeuralRanker):
@@ -46,9 +40,3 @@ class ListNet(NeuralRanker):
         return ListNetObjective(
             labels, query_ptr, k=self.k, n_samples=self.n_samples, weights=weights, seed=seed
         )
-
-    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
-        """Cross entropy of top-k distributions on a GPU."""
-        from pomona.rankers.neural.losses.listnet import ListNetLoss
-
-        return ListNetLoss(padding, labels, k=self.k, n_samples=self.n_samples)

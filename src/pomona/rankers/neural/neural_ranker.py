@@ -9,7 +9,7 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
@@ -23,10 +23,6 @@ from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.neural.network.network import Architecture, Network
 from pomona.rankers.neural.network.scaling import Scaling
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
-
-if TYPE_CHECKING:
-    from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.training.padding import Padding
 
 
 class NeuralRanker(Ranker):
@@ -100,11 +96,7 @@ class NeuralRanker(Ranker):
 
     @abstractmethod
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
-        """What some queries teach, on a CPU."""
-
-    @abstractmethod
-    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
-        """The same on a GPU, all queries of weight 1; None if only the objective will do."""
+        """What is to be minimized on some queries; `weights` has one a query."""
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         hidden = (self.hidden,) if isinstance(self.hidden, int) else tuple(self.hidden)

@@ -10,17 +10,11 @@ Adam's. The output is linear: RankLib's is logistic, which bounds |s_i − s_j| 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pomona._types import Labels, Offsets, Values
 from pomona.objectives.base import Objective
 from pomona.objectives.ranknet import RankNetObjective
 from pomona.rankers.neural.neural_ranker import NeuralRanker
 from pomona.rankers.parameter import PositiveFloat
-
-if TYPE_CHECKING:
-    from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.training.padding import Padding
 
 
 class RankNet(NeuralRanker):
@@ -44,9 +38,3 @@ class RankNet(NeuralRanker):
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """Pairwise cross entropy."""
         return RankNetObjective(labels, query_ptr, sigma=self.sigma, average=self.average, weights=weights)
-
-    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
-        """Pairwise cross entropy on a GPU."""
-        from pomona.rankers.neural.losses.ranknet import RankNetLoss
-
-        return RankNetLoss(padding, labels, sigma=self.sigma, average=self.average)

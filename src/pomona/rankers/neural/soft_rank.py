@@ -10,18 +10,11 @@ never computed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pomona._types import Labels, Offsets, Values
-from pomona.measures.lists import RankedLists
 from pomona.objectives.base import Objective
-from pomona.objectives.softrank import SoftRankObjective, soft_form
+from pomona.objectives.softrank import SoftRankObjective
 from pomona.rankers.neural.neural_ranker import NeuralRanker
 from pomona.rankers.parameter import PositiveFloat
-
-if TYPE_CHECKING:
-    from pomona.rankers.neural.losses.loss import Loss
-    from pomona.rankers.neural.training.padding import Padding
 
 
 class SoftRank(NeuralRanker):
@@ -48,10 +41,3 @@ class SoftRank(NeuralRanker):
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """Minus the soft measure."""
         return SoftRankObjective(self.parsed_measure, labels, query_ptr, sigma=self.sigma, weights=weights)
-
-    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
-        """Minus the soft measure on a GPU."""
-        from pomona.rankers.neural.losses.softrank import SoftRankLoss
-
-        form = soft_form(self.parsed_measure, RankedLists.of_documents(labels, query_ptr))
-        return SoftRankLoss(padding, form, sigma=self.sigma)

@@ -2,7 +2,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pomona.rankers.neural.training import batches
 from pomona.rankers.neural.training.batches import lay_out
 
 
@@ -29,20 +28,14 @@ def test_every_document_stands_once_and_queries_stay_whole(lengths, batch_size, 
     assert end == query_ptr[-1]
 
 
-def test_no_long_query_pads_short_ones():
+def test_a_batch_has_queries_of_one_length():
     lengths = np.random.default_rng(0).permutation(np.repeat([10, 900], [64, 16]))
     layout = lay_out(offsets(lengths), 16, np.random.default_rng(0))
     assert [set(lengths[batch.queries].tolist()) for batch in layout.batches] == [{10}] * 4 + [{900}]
     lengths = np.random.default_rng(0).lognormal(4, 0.7, 500).astype(int) + 1
     layout = lay_out(offsets(lengths), 16, np.random.default_rng(0))
-    padded = sum(len(batch.queries) * lengths[batch.queries].max() for batch in layout.batches)
-    assert padded < 1.15 * lengths.sum()
-
-
-def test_batches_of_long_queries_are_small(monkeypatch):
-    monkeypatch.setattr(batches, "MOST_PAIRS", 4 * 100**2)
-    layout = lay_out(offsets([100] * 8 + [300] * 2), 8, np.random.default_rng(0))
-    assert [len(batch.queries) for batch in layout.batches] == [4, 4, 1, 1]
+    rectangle = sum(len(batch.queries) * lengths[batch.queries].max() for batch in layout.batches)
+    assert rectangle < 1.15 * lengths.sum()
 
 
 def test_documents_and_queries_are_shuffled():

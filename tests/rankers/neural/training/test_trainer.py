@@ -11,9 +11,7 @@ from pomona.rankers.neural.list_net import ListNet
 from pomona.rankers.neural.rank_net import RankNet
 from pomona.rankers.neural.soft_rank import SoftRank
 from pomona.rankers.neural.training import trainer
-from pomona.rankers.neural.training.padding import Padding
 from pomona.rankers.neural.training.trainer import device_named
-from pomona.rankers.neural.training.training_batch import TrainingBatch
 
 RANKERS = [RankNet, LambdaRank, ListNet, ListMLE, SoftRank]
 
@@ -54,28 +52,6 @@ def test_what_pytorch_was_doing_does_not_matter(data):
     first = ListMLE(n_epochs=3, device="cpu").fit(data).predict(data)
     torch.manual_seed(77)
     assert (ListMLE(n_epochs=3, device="cpu").fit(data).predict(data) == first).all()
-
-
-@pytest.mark.parametrize("cls", RANKERS)
-def test_the_path_of_a_gpu_learns_the_same(cls, data, fresh, monkeypatch):
-    """Losses on padded batches, here on a CPU: close to the objectives, batch by batch and in the end."""
-    options = {"n_epochs": 4, "dropout": 0.0, "device": "cpu", "seed": 3}
-    expected = cls(**options).fit(data)
-
-    class OnDevice(TrainingBatch):
-        def __init__(self, batch, labels, weights, teacher, device, seed):
-            super().__init__(batch, labels, weights, teacher, device, seed)
-            self._padding = Padding(batch.query_ptr, device)
-            self._loss = teacher.loss(labels, batch.query_ptr, self._padding)
-            self._shares = torch.as_tensor(weights / len(weights), dtype=torch.float32)
-
-    monkeypatch.setattr(trainer, "TrainingBatch", OnDevice)
-    found = cls(**options).fit(data)
-    if cls is ListMLE:  # orders of equal labels are other ones
-        assert np.corrcoef(found.predict(fresh), expected.predict(fresh))[0, 1] > 0.97
-    else:
-        assert found.predict(fresh) == pytest.approx(expected.predict(fresh), abs=2e-3)
-        assert found.evals_.get("loss", []) == pytest.approx(expected.evals_.get("loss", []), rel=1e-3)
 
 
 def test_the_best_iteration_is_kept(data, fresh):

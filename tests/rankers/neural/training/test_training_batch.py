@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import torch
 
 from pomona.rankers.neural.lambda_rank import LambdaRank
 from pomona.rankers.neural.rank_net import RankNet
@@ -9,26 +8,26 @@ from pomona.rankers.neural.training.training_batch import TrainingBatch
 
 BATCH = Batch(np.array([5, 9]), 0, 5, np.array([0, 3, 5]))
 LABELS = np.array([2, 1, 0, 0, 1], np.float32)
-SCORES = torch.tensor([0.0, 1.0, 2.0, 0.0, 0.0])
+SCORES = np.array([0.0, 1.0, 2.0, 0.0, 0.0])
 
 
-def lesson(ranker, weights=(1.0, 1.0)):
-    return TrainingBatch(BATCH, LABELS, np.array(weights), ranker, torch.device("cpu"), 0)
+def batch(ranker, weights=(1.0, 1.0)):
+    return TrainingBatch(BATCH, LABELS, np.array(weights), ranker, 0)
 
 
 def test_the_mean_over_queries():
-    loss, gradient = lesson(RankNet(average=False)).gradient(SCORES, torch.Generator())
-    assert float(loss) == pytest.approx((4.753451 + np.log(2)) / 2, abs=1e-6)
+    loss, gradient = batch(RankNet(average=False)).gradient(SCORES)
+    assert loss == pytest.approx((4.753451 + np.log(2)) / 2, abs=1e-6)
     assert gradient[3:].tolist() == pytest.approx([0.25, -0.25])
 
 
 def test_weights_of_queries():
-    loss, gradient = lesson(RankNet(average=False), (0.0, 3.0)).gradient(SCORES, torch.Generator())
-    assert float(loss) == pytest.approx(3 * np.log(2) / 2)
+    loss, gradient = batch(RankNet(average=False), (0.0, 3.0)).gradient(SCORES)
+    assert loss == pytest.approx(3 * np.log(2) / 2)
     assert gradient.tolist() == pytest.approx([0, 0, 0, 0.75, -0.75])
 
 
 def test_lambdas_have_no_loss():
-    loss, gradient = lesson(LambdaRank()).gradient(SCORES, torch.Generator())
+    loss, gradient = batch(LambdaRank()).gradient(SCORES)
     assert loss is None
     assert gradient[0] < 0 < gradient[2]

@@ -1,7 +1,7 @@
 """Mini-batches of whole queries, each of queries of about the same length.
 
-Queries are put in buckets by length (eight to a doubling, so that padding a batch to its longest query
-costs little), in random order inside a bucket, and cut into batches in that order. Documents stand in
+Queries are put in buckets by length (eight to a doubling), in random order inside a bucket, and cut into
+batches in that order, so that the steps of an epoch see one kind of query after another. Documents stand in
 random order inside their query: where a sort breaks ties by place, it leaks no label. The batches are made
 once; every epoch visits them in a new order.
 """
@@ -14,9 +14,6 @@ from functools import cached_property
 import numpy as np
 
 from pomona._types import Offsets
-
-MOST_PAIRS = 2**26
-"""Of a padded batch: queries × longest², so that pairwise losses fit into memory however long a query is."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ class Layout:
 
 
 def lay_out(query_ptr: Offsets, batch_size: int, random: np.random.Generator) -> Layout:
-    """Batches of `batch_size` queries, fewer where they are very long.
+    """Batches of `batch_size` queries.
 
     >>> layout = lay_out(np.array([0, 2, 102, 104, 204]), 2, np.random.default_rng(0))
     >>> [sorted(batch.queries.tolist()) for batch in layout.batches]
@@ -67,14 +64,11 @@ def lay_out(query_ptr: Offsets, batch_size: int, random: np.random.Generator) ->
     order = np.lexsort((random.random(len(lengths)), bucket))
     order = order[lengths[order] > 0]
     batches, rows = [], []
-    first = begin = 0
-    while first < len(order):
-        some = lengths[order[first : first + batch_size]]
-        n_pairs = np.arange(1, len(some) + 1) * np.maximum.accumulate(some) ** 2
-        last = first + max(1, int((n_pairs <= MOST_PAIRS).sum()))
-        queries = order[first:last]
+    begin = 0
+    for first in range(0, len(order), batch_size):
+        queries = order[first : first + batch_size]
         offsets = np.concatenate(([0], np.cumsum(lengths[queries]))).astype(np.int64)
         rows += [query_ptr[query] + random.permutation(lengths[query]) for query in queries]
         batches.append(Batch(queries, begin, begin + int(offsets[-1]), offsets))
-        first, begin = last, begin + int(offsets[-1])
+        begin += int(offsets[-1])
     return Layout(np.concatenate(rows).astype(np.int64), batches)

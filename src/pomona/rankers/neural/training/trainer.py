@@ -1,9 +1,8 @@
 """The training loop behind every neural ranker: mini-batches, restarts, and the best epoch kept.
 
 A batch is trained on in three steps: scores of its documents, the gradient of the objective by those scores,
-and that gradient carried back to the parameters. Only the middle step differs between rankers. On a CPU it is
-an objective of `pomona.objectives`; on a GPU a loss of `losses` on padded scores, which stay there, or the
-objective all the same where there is no such loss.
+and that gradient carried back to the parameters. Only the middle step differs between rankers: an objective
+of `pomona.objectives`, which runs on the processors even where the network is on a GPU (docs/decisions/0007).
 
 The documents of a batch pass through the network unpadded, on a CPU in pieces of a fixed size that threads
 share. PyTorch itself runs on one thread meanwhile, and the gradients of pieces are added in order: so a seed
@@ -169,9 +168,7 @@ class Trainer:
             self._scaling.scale(valid.X, np.arange(valid.n_docs), self._valid_X)
         labels = train.y[layout.rows]
         self._batches = [
-            TrainingBatch(
-                batch, labels[batch.begin : batch.end], weights[batch.queries], factory, device, seed + i
-            )
+            TrainingBatch(batch, labels[batch.begin : batch.end], weights[batch.queries], factory, seed + i)
             for i, batch in enumerate(layout.batches)
         ]
         self._piece = len(labels)
@@ -221,30 +218,28 @@ class Trainer:
     def _epoch(self, run: _Trajectory, judged: bool) -> dict[str, float]:
         """Visit every batch once; returns the loss and the measure that batches had before their own step."""
         run.begin_epoch()
-        seen = torch.empty(len(self._rows), device=self._device)
-        # Sums stay on the device: to read one would wait for it.
-        gradient_size, lost, has_loss = torch.zeros((), device=self._device), seen.new_zeros(()), False
+        seen = np.empty(len(self._rows))
+        gradient_size, losses = 0.0, []
         for i in run.random.permutation(len(self._batches)):
             batch = self._batches[i]
             pieces = self._X[batch.begin : batch.end].split(self._piece)
             scores = run.scores(pieces)
-            met = torch.cat(scores).detach()
-            loss, gradient = batch.gradient(met, run.generator)
-            run.step(scores, gradient)
+            met = torch.cat(scores).detach().to("cpu", torch.float64).numpy()
+            loss, gradient = batch.gradient(met)
+            run.step(scores, torch.tensor(gradient, device=self._device))
             seen[batch.begin : batch.end] = met
-            if run.n_epochs == 1:
-                gradient_size += gradient.abs().sum()
+            gradient_size += np.abs(gradient).max()
             if loss is not None:
-                lost, has_loss = lost + loss * batch.n_queries, True
+                losses.append(loss * batch.n_queries)
         if run.n_epochs == 1 and not gradient_size:
             raise NothingToLearnError(
                 "no pair of documents of a query would change the objective "
                 "(all labels of each query are equal, or count alike)"
             )
-        now = {"loss": float(lost) / self._train.n_queries} if has_loss else {}
+        now = {"loss": sum(losses) / self._train.n_queries} if losses else {}
         if judged or self._valid is not None:
             scores_met = np.empty(len(self._rows))
-            scores_met[self._rows] = seen.cpu().numpy()
+            scores_met[self._rows] = seen
             now["train"] = self._judges["train"].mean(scores_met)
         return now
 

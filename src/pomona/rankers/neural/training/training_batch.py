@@ -5,25 +5,19 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
-from pomona._types import Labels, Offsets, Values
+from pomona._types import Labels, Offsets, Scores, Values
 from pomona.objectives.base import Objective
 from pomona.objectives.query_objective import QueryObjective
-from pomona.rankers.neural.losses.loss import Loss
 from pomona.rankers.neural.training.batches import Batch
-from pomona.rankers.neural.training.padding import Padding
 
 
 class ObjectiveFactory(Protocol):
     """Makes what is to be minimized on some queries."""
 
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
-        """On a CPU."""
-
-    def loss(self, labels: Labels, query_ptr: Offsets, padding: Padding) -> Loss | None:
-        """On a GPU, all queries of weight 1; None if only the objective will do."""
+        """The objective of queries with these weights."""
 
 
 class TrainingBatch:
@@ -36,37 +30,16 @@ class TrainingBatch:
     """
 
     def __init__(
-        self,
-        batch: Batch,
-        labels: Labels,
-        weights: Values,
-        factory: ObjectiveFactory,
-        device: torch.device,
-        seed: int,
+        self, batch: Batch, labels: Labels, weights: Values, factory: ObjectiveFactory, seed: int
     ) -> None:
         self.begin, self.end, self.n_queries = batch.begin, batch.end, len(batch.queries)
         # The mean over the queries of a batch, so that the size of a step does not depend on their number.
-        shares = weights / len(weights)
-        self._loss: Loss | None = None
-        self._objective: Objective | None = None
-        if device.type != "cpu":
-            self._padding = Padding(batch.query_ptr, device)
-            self._loss = factory.loss(labels, batch.query_ptr, self._padding)
-            self._shares = torch.as_tensor(shares, dtype=torch.float32, device=device)
-        if self._loss is None:
-            self._objective = factory.objective(labels, batch.query_ptr, shares, seed)
+        self._objective = factory.objective(labels, batch.query_ptr, weights / len(weights), seed)
 
-    def gradient(self, scores: Tensor, generator: torch.Generator) -> tuple[Tensor | None, Tensor]:
+    def gradient(self, scores: Scores) -> tuple[float | None, NDArray[np.float32]]:
         """(the loss, if there is one, its gradient) at these scores."""
-        if self._loss is not None:
-            losses, gradient = self._loss(self._padding.pad(scores), generator)
-            loss = None if losses is None else losses.float() @ self._shares
-            return loss, self._padding.flat(gradient.float() * self._shares[:, None])
-        given = scores.to("cpu", torch.float64).numpy()
-        written, hessian = np.empty((2, len(given)), np.float32)
-        loss = None
+        gradient, hessian = np.empty((2, len(scores)), np.float32)
         if isinstance(self._objective, QueryObjective):
-            loss = torch.tensor(self._objective.losses(given, written, hessian).sum(), dtype=torch.float32)
-        elif self._objective is not None:
-            self._objective.gradients(given, written, hessian)
-        return loss, torch.tensor(written, device=scores.device)
+            return float(self._objective.losses(scores, gradient, hessian).sum()), gradient
+        self._objective.gradients(scores, gradient, hessian)
+        return None, gradient
