@@ -155,3 +155,8 @@ def test_replace_changes_what_is_given_and_shares_the_rest():
 
 def test_it_prints_its_size():
     assert repr(small()) == "Dataset(3 queries, 4 documents, 2 features)"
+
+
+def test_complex_numbers_are_refused():
+    with pytest.raises(InputError, match="X must be a table of numbers: Complex data not supported"):
+        Dataset(np.ones((2, 1), complex), [0, 1], [1, 1])

@@ -6,7 +6,7 @@ import pytest
 
 from pomona.data import table
 from pomona.data.dataset import Dataset
-from pomona.data.table import read_table
+from pomona.data.table import features_of_frame, read_table
 from pomona.errors import InputError
 
 COLUMNS = {
@@ -134,3 +134,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path, name, text, message):
         path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_table(path)
+
+
+def test_columns_that_have_numbers_for_names():
+    X, names = features_of_frame(pd.DataFrame([[1.0, 2.0], [3.0, 4.0]]))
+    assert (X.tolist(), names) == ([[1, 2], [3, 4]], ["0", "1"])
