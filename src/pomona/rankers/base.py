@@ -165,7 +165,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = train.n_features
         self.feature_names_ = train.feature_names
         self._log = None
-        self.learn(train, held_out, weights)
+        self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
         log: TrainingLog | None = self.__dict__.pop("_log")
         if log is not None:
             self.evals_, self.best_iteration_ = log.evals, log.best_iteration
@@ -193,8 +193,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"{type(self).__name__} was fitted on {self.n_features_in_} features, found {data.n_features}"
             )
-        scores = self.predict_queries(data)
-        return scores if isinstance(X, Dataset) else data.to_input_order(scores)
+        return data.to_input_order(self.predict_queries(data.gathered()))
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""
