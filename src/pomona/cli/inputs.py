@@ -43,5 +43,5 @@ def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[Scor
     from pomona.measures.judge import scored_queries
 
     dataset = read(data, **columns)
-    given = dataset.from_input_order(read_scores(scores, dataset.n_docs))
+    given = read_scores(scores, dataset.n_docs)
     return scored_queries(dataset, given), [str(qid) for qid in dataset.qids]

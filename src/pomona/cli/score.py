@@ -36,7 +36,7 @@ def score(
             f"note: the last {missing} features of the model do not occur in {data}: taken as 0", err=True
         )
         dataset = dataset.widened(ranker.n_features_in_)
-    ordered = dataset.to_input_order(ranker.predict(dataset))
+    ordered = ranker.predict(dataset)
     if as_json:
         print_json(ordered.tolist())
         return

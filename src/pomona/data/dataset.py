@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 class Dataset:
     """Documents grouped by query: features `X`, labels `y` and the offsets `query_ptr`.
 
-    Rows of one query are gathered when they come scattered: queries stand in the order in which they
-    first appear, documents of a query in their input order. `to_input_order` undoes this.
+    Rows of one query are gathered when they come scattered: in `X`, `y`, `qid` and `doc_ids` queries stand in
+    the order in which they first appear, documents of a query as they came. Whatever else is given or
+    returned with one value a document (scores, weights, rows of a split) is in the order in which the rows
+    came; `to_input_order` and `from_input_order` translate.
 
     Parameters
     ----------
@@ -49,6 +51,7 @@ class Dataset:
         doc_ids: Iterable[str] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> None:
+        X_given = X
         if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
             from pomona.data.table import features_of_frame
 
@@ -56,6 +59,7 @@ class Dataset:
             feature_names = column_names if feature_names is None else feature_names
         features = _features(X)
         labels = _labels(y, len(features))
+        _refuse_other_index(X_given, y=y, qid=qid)
         query_ids = checked_query_ids(qid)
         if query_ids.shape != labels.shape:
             raise InputError(f"found {query_ids.size} query ids for {labels.size} documents")
@@ -132,20 +136,39 @@ class Dataset:
         """The query id of every row, as scikit-learn's metadata routing wants it."""
         return np.repeat(self.qids, np.diff(self.query_ptr))
 
-    def to_input_order(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Put one value a row (scores, say) back into the order in which the rows came."""
+    def to_input_order(self, values: ArrayLike) -> NDArray[Any]:
+        """Put one value a row, in the order of `X` and `y`, into the order in which the rows came."""
+        array = self._one_a_row(values)
         if self.input_order is None:
-            return values
-        out = np.empty_like(values)
-        out[self.input_order] = values
+            return array
+        out = np.empty_like(array)
+        out[self.input_order] = array
         return out
 
-    def from_input_order(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Put one value a row, given in the order in which the rows came, into this order."""
-        return values if self.input_order is None else values[self.input_order]
+    def from_input_order(self, values: ArrayLike) -> NDArray[Any]:
+        """Put one value a row, given in the order in which the rows came, into the order of `X` and `y`."""
+        array = self._one_a_row(values)
+        return array if self.input_order is None else array[self.input_order]
+
+    def _one_a_row(self, values: ArrayLike) -> NDArray[Any]:
+        array = np.asarray(values)
+        if array.ndim == 0 or len(array) != self.n_docs:
+            raise InputError(f"found {array.size} values for {self.n_docs} documents")
+        return array
+
+    def gathered(self) -> Dataset:
+        """The same documents as if their rows had come in the order in which they stand here."""
+        if self.input_order is None:
+            return self
+        data = self.replace()
+        data.input_order = None
+        return data
 
     def take(self, queries: ArrayLike) -> Dataset:
-        """These queries (by position, or a boolean mask), in this order."""
+        """These queries (by position, or a boolean mask), in this order.
+
+        Where the rows came scattered, those of the part are taken to have come as they did among all.
+        """
         chosen = np.asarray(queries)
         wanted = np.arange(self.n_queries)[chosen if chosen.size else chosen.astype(np.int64)]
         lengths = np.diff(self.query_ptr)[wanted]
@@ -159,6 +182,7 @@ class Dataset:
             doc_ids=None if self.doc_ids is None else self.doc_ids.take(rows),
             comments=None if self.comments is None else self.comments.take(rows),
             feature_names=self.feature_names,
+            input_order=None if self.input_order is None else _ranks(self.input_order[rows]),
         )
 
     def split(self, fractions: Sequence[float], seed: int = 0) -> list[Dataset]:
@@ -244,6 +268,25 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
+
+
+def _ranks(places: Offsets) -> Offsets | None:
+    """The place of each among those given; None if they rise."""
+    ranks = np.empty_like(places)
+    ranks[np.argsort(places, kind="stable")] = np.arange(len(places))
+    return ranks if (np.diff(ranks) < 0).any() else None
+
+
+def _refuse_other_index(X: Any, **columns: Any) -> None:
+    """Refuse pandas columns whose rows are named otherwise than those of X: which belong together?"""
+    index: Any = getattr(X, "index", None)
+    for name, column in columns.items():
+        other: Any = getattr(column, "index", None)
+        if hasattr(index, "equals") and hasattr(other, "equals") and not index.equals(other):
+            raise InputError(
+                f"the index of {name} is not that of X: align them, or give {name}.to_numpy() if the rows "
+                "belong together as they stand"
+            )
 
 
 def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:

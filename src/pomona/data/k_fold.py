@@ -37,12 +37,12 @@ class QueryKFold:
     def split(
         self, X: Any, y: Any = None, groups: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> Iterator[tuple[Offsets, Offsets]]:
-        """Yield the rows of the training and of the test queries, k times."""
+        """Yield the rows of the training and of the test queries, k times; of a dataset, as they came."""
         ids = groups if groups is not None else qid
         if ids is None:
             if not isinstance(X, Dataset):
                 raise InputError("QueryKFold needs the query ids: split(X, groups=qid)")
-            ids = X.qid
+            ids = X.to_input_order(X.qid)
         distinct, query_of_row = np.unique(checked_query_ids(ids), return_inverse=True)
         for in_test in self._test_masks(len(distinct)):
             rows_in_test = in_test[query_of_row]

@@ -54,7 +54,8 @@ class FoldSource:
     def load(self) -> Fold:
         """Read the fold, or cut it out of the whole."""
         fold = self._read_files() if self.files else self._cut_from_whole()
-        return Fold(*map(_answered, fold)) if self.drop_empty else fold
+        parts = map(_answered, fold) if self.drop_empty else fold
+        return Fold(*(None if part is None else part.gathered() for part in parts))  # type: ignore[arg-type]
 
     def parts(self, fold: Fold) -> dict[str, Dataset]:
         """The documents of the dataset, in the parts that an audit looks at: those of any of its folds."""

@@ -19,7 +19,10 @@ from pomona.measures.parse import measure
 
 
 class Labelled(Protocol):
-    """Documents with labels, grouped by query: a `Dataset`, or anything alike."""
+    """Documents with labels, grouped by query: a `Dataset`, or anything alike.
+
+    With a method `from_input_order` it says that scores come in another order than labels stand.
+    """
 
     @property
     def y(self) -> NDArray[Any]:
@@ -135,7 +138,9 @@ def evaluate(
     ties: str | None = None,
     per_query: bool = False,
 ) -> Evaluation:
-    """Judge scores (one a document, in the order of `data`) by measures.
+    """Judge scores, one a document in the order in which the rows of `data` came, by measures.
+
+    (A column of `data.X`, or `data.y`, stands in the order of `data` itself, and is known by that.)
 
     Parameters
     ----------
@@ -164,7 +169,9 @@ def evaluate(
 
 
 def scored_queries(data: Labelled, scores: ArrayLike) -> ScoredQueries:
-    """Check scores against the data they belong to."""
+    """Check scores against the data they belong to, and put them into the order of the labels."""
+    arrays = [array for array in (data.y, getattr(data, "X", None)) if isinstance(array, np.ndarray)]
+    is_own = isinstance(scores, np.ndarray) and any(np.may_share_memory(scores, array) for array in arrays)
     try:
         array = np.ascontiguousarray(scores, np.float64)
     except (TypeError, ValueError):
@@ -173,4 +180,6 @@ def scored_queries(data: Labelled, scores: ArrayLike) -> ScoredQueries:
         raise InputError(f"found {array.size} scores for {data.y.size} documents")
     if np.isnan(array).any():
         raise InputError(f"the score of document {int(np.flatnonzero(np.isnan(array))[0]) + 1} is NaN")
+    if not is_own and hasattr(data, "from_input_order"):
+        array = np.ascontiguousarray(data.from_input_order(array))
     return ScoredQueries(data.y, array, data.query_ptr, data.doc_ids)

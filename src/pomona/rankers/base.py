@@ -174,7 +174,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self._set_column_names(_column_names(X, train))
         self._log = None
         try:
-            self.learn(train, held_out, weights)
+            self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
             log = self._log
         except BaseException:
             del self.n_features_in_  # what a failed training left is no model
@@ -214,8 +214,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
                 f"the columns of X should be those that {type(self).__name__} was fitted on, in their order: "
                 f"expected {_listed(self.feature_names_in_)}, found {_listed(columns)}"
             )
-        scores = self.predict_queries(data)
-        return scores if isinstance(X, Dataset) else data.to_input_order(scores)
+        return data.to_input_order(self.predict_queries(data.gathered()))
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""
