@@ -19,7 +19,7 @@ permutations = st.permutations(range(SORTED.n_docs)).map(np.array)
 
 
 def scattered(order):
-    return pm.Dataset(SORTED.X[order], SORTED.y[order], SORTED.qid[order], feature_names=list("abcd"))
+    return pm.Dataset(SORTED.X[order], SORTED.y[order], SORTED.qid[order], feature_names=SORTED.feature_names)
 
 
 @given(permutations)

@@ -26,12 +26,13 @@ def score(
     from pomona._arrays import whole_file
     from pomona.cli.output import print_json
     from pomona.data.read import read
+    from pomona.data.table import is_table
     from pomona.rankers.base import load_model
 
     ranker = load_model(model)
     dataset = read(data, **named_columns(label, qid, doc_id))
     missing = ranker.n_features_in_ - dataset.n_features
-    if missing > 0:  # a sparse file need not mention the last features
+    if missing > 0 and not is_table(data):  # a sparse file need not mention the last features
         typer.echo(
             f"note: the last {missing} features of the model do not occur in {data}: taken as 0", err=True
         )

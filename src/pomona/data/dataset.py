@@ -56,7 +56,8 @@ class Dataset:
             from pomona.data.table import features_of_frame
 
             X, column_names = features_of_frame(X)
-            feature_names = column_names if feature_names is None else feature_names
+            has_names = column_names != [str(j) for j in range(len(column_names))]
+            feature_names = column_names if feature_names is None and has_names else feature_names
         features = _features(X)
         labels = _labels(y, len(features))
         _refuse_other_index(X_given, y=y, qid=qid)
@@ -86,7 +87,7 @@ class Dataset:
         self.X, self.y, self.query_ptr, self.qids = X, y, query_ptr, qids
         self.doc_ids, self.comments, self.input_order = doc_ids, comments, input_order
         if feature_names is None:
-            feature_names = [f"f{j}" for j in range(1, X.shape[1] + 1)]
+            feature_names = numbered(X.shape[1])
         elif len(feature_names) != X.shape[1]:
             raise InputError(f"found {len(feature_names)} feature names for {X.shape[1]} features")
         self.feature_names = tuple(feature_names)
@@ -251,10 +252,39 @@ class Dataset:
             return self
         X = np.full((self.n_docs, n_features), undefined, np.float32)
         X[:, : self.n_features] = self.X
-        data = self.replace(X=X)
+        names = (*self.feature_names, *numbered(n_features)[self.n_features :])
+        data = self.replace(X=X, feature_names=names)
         if self.n_undefined is not None:
             data.n_undefined = self.n_undefined + self.n_docs * (n_features - self.n_features)
         return data
+
+    def with_features(self, names: Sequence[str]) -> Dataset:
+        """The same documents with the features in the order of these names, those of a model, say.
+
+        Features that nobody named (`f1, f2, …`) are known by their place alone. Refused are data that lack
+        a feature, or have others.
+
+        >>> data = Dataset([[1.0, 2.0]], [0], [7], feature_names=["bm25", "clicks"])
+        >>> data.with_features(["clicks", "bm25"]).X.tolist()
+        [[2.0, 1.0]]
+        """
+        wanted = tuple(names)
+        if self.feature_names == wanted:
+            return self
+        place = {name: j for j, name in enumerate(self.feature_names)}
+        if place.keys() == set(wanted) and len(place) == self.n_features == len(wanted):
+            return self.replace(X=self.X[:, [place[name] for name in wanted]], feature_names=wanted)
+        is_numbered = self.feature_names == numbered(self.n_features) or wanted == numbered(len(wanted))
+        if is_numbered and self.n_features == len(wanted):
+            return self.replace(feature_names=wanted)
+        if is_numbered:
+            raise InputError(f"found {self.n_features} features, expected {len(wanted)}")
+        known = set(wanted)
+        missing = [name for name in wanted if name not in place]
+        strange = [name for name in self.feature_names if name not in known]
+        lists = {"missing": missing, "not expected": strange}
+        differences = "; ".join(f"{what}: {_some(which)}" for what, which in lists.items() if which)
+        raise InputError(f"the features are not those expected ({differences or 'some name stands twice'})")
 
     def describe(self) -> Statistics:
         """The row of the dataset table: queries, documents, labels, undefined values.
@@ -268,6 +298,16 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
+
+
+def numbered(n_features: int) -> tuple[str, ...]:
+    """The names of features that nobody named."""
+    return tuple(f"f{j}" for j in range(1, n_features + 1))
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names of a list."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _ranks(places: Offsets) -> Offsets | None:
@@ -302,10 +342,9 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
     if len(parts) == 1:
         return parts[0]
     width = max(part.n_features for part in parts)
-    wide = [part.widened(width, undefined) for part in parts]
-    names = wide[0].feature_names
-    if any(part.feature_names != names for part in wide):
-        raise InputError("datasets with different features cannot be joined")
+    first, *others = (part.widened(width, undefined) for part in parts)
+    names = first.feature_names
+    wide = [first, *(part.with_features(names) for part in others)]
     are_texts = any(part.qids.dtype.kind not in "iu" for part in wide)
     query_ids = np.concatenate([part.qid.astype(np.str_) if are_texts else part.qid for part in wide])
     order, query_ptr, qids = gather(query_ids)

@@ -95,10 +95,11 @@ class Folds(Sequence[Fold]):
             name: read(paths, **self.columns, n_features=self.n_features, undefined=undefined, cache=True)
             for name, paths in files.items()
         }
-        width = max(part.n_features for part in parts.values())
         if any(is_table(path) for paths in files.values() for path in paths):
-            _refuse_other_features(parts, files)
-        return {name: part.widened(width, undefined) for name, part in parts.items()}
+            return _aligned(parts, files)
+        widest = max(parts.values(), key=lambda part: part.n_features)
+        wide = {name: part.widened(widest.n_features, undefined) for name, part in parts.items()}
+        return {name: part.replace(feature_names=widest.feature_names) for name, part in wide.items()}
 
 
 def find_folds(directory: str | Path, *, prefix: str = "", **options: Any) -> Folds:
@@ -168,13 +169,15 @@ def _parts_of_fold(fold: FoldFiles) -> dict[str, tuple[Path, ...]]:
     return {name: paths for name, paths in fold._asdict().items() if paths}
 
 
-def _refuse_other_features(parts: Mapping[str, Dataset], files: Mapping[str, tuple[Path, ...]]) -> None:
-    """Refuse tables whose columns are not the same in the same order, which a model could not tell apart."""
-    (first, reference), *others = parts.items()
-    for name, part in others:
-        if part.feature_names != reference.feature_names:
-            odd = sorted(set(part.feature_names) ^ set(reference.feature_names))
-            difference = f"not in both: {', '.join(odd[:5])}" if odd else "their order differs"
+def _aligned(parts: Mapping[str, Dataset], files: Mapping[str, tuple[Path, ...]]) -> dict[str, Dataset]:
+    """The parts with the features of the first of them, in its order; other features are refused."""
+    reference = next(iter(parts))
+    names, aligned = parts[reference].feature_names, {}
+    for name, part in parts.items():
+        try:
+            aligned[name] = part.with_features(names)
+        except InputError as error:
             raise InputError(
-                f"the {name} data have other features than the {first} data: {difference}", files[name][0]
-            )
+                f"the {name} data beside the {reference} data: {error}", files[name][0]
+            ) from None
+    return aligned

@@ -7,10 +7,9 @@ arrays and frames. The query ids are *requested* as scikit-learn metadata: with 
 
 from __future__ import annotations
 
-import textwrap
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, dataclass_transform
@@ -23,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 from pomona import _registry
 from pomona._jit import n_threads
 from pomona._types import Features, Scores, Values
-from pomona.data.dataset import Dataset
+from pomona.data.dataset import Dataset, numbered
 from pomona.errors import InputError, PomonaError
 from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
@@ -165,13 +164,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"found 0 {what}(s) (shape={shape}) while a minimum of 1 is required to learn")
         weights = None if sample_weight is None else _weights(sample_weight, train)
         held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
-        if held_out is not None and held_out.n_features != train.n_features:
-            raise InputError(
-                f"the validation data have {held_out.n_features} features, "
-                f"the training data {train.n_features}"
-            )
+        if held_out is not None:
+            held_out = _aligned(held_out, train.feature_names, "validation data")
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
-        self._set_column_names(_column_names(X, train))
+        self._set_column_names(_column_names(X))
         self._log = None
         try:
             self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
@@ -203,17 +199,12 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             )
         else:
             data = _unlabelled(X, qid)
-        if data.n_features != self.n_features_in_:
+        if data.n_features != self.n_features_in_ and data.feature_names == numbered(data.n_features):
             raise InputError(
                 f"X has {data.n_features} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        columns = _column_names(X, data)
-        if columns is not None and columns != tuple(getattr(self, "feature_names_in_", columns)):
-            raise InputError(
-                f"the columns of X should be those that {type(self).__name__} was fitted on, in their order: "
-                f"expected {_listed(self.feature_names_in_)}, found {_listed(columns)}"
-            )
+        data = _aligned(data, self.feature_names_, "X")
         return data.to_input_order(self.predict_queries(data.gathered()))
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
@@ -343,12 +334,17 @@ def _unlabelled(X: Any, qid: Any) -> Dataset:
     return Dataset(X, np.zeros(n), np.zeros(n, np.int64) if qid is None else qid)
 
 
-def _column_names(X: Any, data: Dataset) -> tuple[str, ...] | None:
-    """The columns of `X`, of which `data` were made, where it is a frame that names them."""
-    is_frame = not isinstance(X, Dataset) and hasattr(type(X), "columns")
-    has_names = is_frame and data.feature_names != tuple(map(str, range(data.n_features)))
-    return data.feature_names if has_names else None
+def _aligned(data: Dataset, names: Sequence[str], what: str) -> Dataset:
+    """The data with the features of the model, in its order."""
+    try:
+        return data.with_features(names)
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
 
 
-def _listed(names: Iterable[str]) -> str:
-    return textwrap.shorten(", ".join(names), 60, placeholder=" …")
+def _column_names(X: Any) -> list[str] | None:
+    """The columns of `X`, where it is a frame that names them."""
+    if isinstance(X, Dataset) or not hasattr(type(X), "columns"):
+        return None
+    names = [str(name) for name in X.columns]
+    return None if names == [str(j) for j in range(len(names))] else names

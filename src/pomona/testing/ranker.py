@@ -167,8 +167,10 @@ def check_any_table(ranker: Ranker) -> None:
             continue
         names = list(fitted.feature_names_), list(fitted.feature_names_in_)
         require(names == (columns, columns), f"feature names must be those of {kind}, found {names}")
-        with refusal_of(f"{kind} whose columns are in another order", "should be those"):
-            fitted.predict(table[columns[::-1]], qid=qid)
+        promise = f"{kind} whose columns are in another order must give the same scores"
+        require_equal(expected, fitted.predict(table[columns[::-1]], qid=qid), promise)
+        with refusal_of(f"{kind} that lacks a column", f"missing: {columns[0]}"):
+            fitted.predict(table[columns[1:]], qid=qid)
 
 
 def check_data_stay_as_they_are(ranker: Ranker) -> None:
@@ -264,7 +266,7 @@ def check_refusals(ranker: Ranker) -> None:
         new_ranker(ranker).fit(data.X)
     with refusal_of("a Dataset with labels beside it", "has its own labels"):
         new_ranker(ranker).fit(data, data.y)
-    with refusal_of("validation data of other features", "validation data have 3 features"):
+    with refusal_of("validation data of other features", "validation data: found 3 features"):
         new_ranker(ranker).fit(data, valid=(np.zeros((2, 3)), [0, 1], [1, 1]))
     with refusal_of("rows of other features", f"X has 3 features, but .* {N_FEATURES} features"):
         fitted.predict(np.zeros((2, 3)), qid=[1, 1])
