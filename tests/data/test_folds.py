@@ -150,7 +150,5 @@ def test_tables_have_the_columns_that_are_named_and_the_same_features(tmp_path):
     fold = find_folds(tmp_path, columns={"label": "grade", "qid": "query"})[0]
     assert fold.test.X.tolist() == [[3.5]]
     write(tmp_path / "test.csv.gz", "grade,query,z\n0,b,3.5\n")
-    with pytest.raises(
-        InputError, match="test data beside the train data: .*missing: x; not expected: z"
-    ):
+    with pytest.raises(InputError, match="test data beside the train data: .*missing: x; not expected: z"):
         find_folds(tmp_path, columns={"label": "grade", "qid": "query"})[0]

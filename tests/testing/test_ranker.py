@@ -159,6 +159,7 @@ class ReadsFramesDifferently(Stepwise):
 class PredictsBeforeFit(Stepwise):
     def check_fitted(self):
         self.n_features_in_, self.coef_, self.scale_ = 3, np.zeros(3), np.ones(3)
+        self.feature_names_ = "f1", "f2", "f3"
 
 
 class StaysFitted(Stepwise):

@@ -273,7 +273,8 @@ class Dataset:
             return self
         place = {name: j for j, name in enumerate(self.feature_names)}
         if place.keys() == set(wanted) and len(place) == self.n_features == len(wanted):
-            return self.replace(X=self.X[:, [place[name] for name in wanted]], feature_names=wanted)
+            X = np.ascontiguousarray(self.X[:, [place[name] for name in wanted]])
+            return self.replace(X=X, feature_names=wanted)
         is_numbered = self.feature_names == numbered(self.n_features) or wanted == numbered(len(wanted))
         if is_numbered and self.n_features == len(wanted):
             return self.replace(feature_names=wanted)

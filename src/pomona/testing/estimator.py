@@ -22,7 +22,6 @@ from pomona.testing.contract import require
 
 DOES_NOT_APPLY = {
     "check_array_api_input": "features are stored as float32 of NumPy",
-    "check_dataframe_column_names_consistency": "columns in another order are put into theirs, not refused",
     "check_dtype_object": "a table of anything but numbers is refused as a ValueError, not as a TypeError",
     "check_fit2d_1sample": "that one document has nothing to be ranked against is told in words of our own",
     "check_sample_weight_equivalence_on_dense_data": "a document of weight 0 still stands in its query",
