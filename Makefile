@@ -3,12 +3,17 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench papers clean
+.PHONY: demo test check kernels bench papers clean
 demo: $(VENV)/.installed       ## install, then run the main job on built-in data
 	$(BIN)/pomona demo
 
-test: $(VENV)/.installed-dev check  ## style, types and every test
-	$(BIN)/pytest
+test: $(VENV)/.installed-dev check kernels  ## style, types and every test
+	$(BIN)/pytest -n 2 --dist worksteal
+
+# Kernels as plain Python, where an index out of bounds is an error and not whatever lies there in memory.
+KERNEL_TESTS := tests/measures tests/trees/test_walk.py tests/objectives/test_regression.py
+kernels: $(VENV)/.installed-dev
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -W 'ignore:overflow encountered:RuntimeWarning' $(KERNEL_TESTS)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
