@@ -312,7 +312,7 @@ def test_features_beyond_those_asked_for_are_refused(path: Path) -> None:
 
 
 def test_a_table_that_does_not_fit_the_memory_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(letor, "available_memory", lambda: 1000)
+    monkeypatch.setattr(letor, "memory_room", lambda: 1000)
     text = "1 qid:1 1:1 # 5:5 # 9999:9\n1 qid:1 5:5 200:1 4:1\n1 qid:1 1:1"
     with pytest.raises(
         PomonaError, match=":2:13: found '200:1', expected feature ids that let 3 documents fit"
@@ -320,7 +320,7 @@ def test_a_table_that_does_not_fit_the_memory_is_refused(path: Path, monkeypatch
         read(path, text)
     with pytest.raises(PomonaError, match=":1:9: found 'x', expected feature:value"):
         read(path, "1 qid:1 x\n" + text)
-    with pytest.raises(PomonaError, match="3 documents × 200 features do not fit the memory"):
+    with pytest.raises(PomonaError, match="a table of 3 documents × 200 features takes about"):
         read(path, text, n_features=200)
     assert read(path, text.replace("200:1", "20:1")).X.shape == (3, 20)
 

@@ -88,6 +88,23 @@ def test_plain_or_compressed(compress, tmp_path):
     assert run.file == str(tmp_path / "run")
 
 
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress])
+def test_a_byte_order_mark_is_no_part_of_a_query_id(compress, tmp_path):
+    mark = b"\xef\xbb\xbf"
+    (tmp_path / "run").write_bytes(compress(mark + RUN))
+    (tmp_path / "qrels").write_bytes(compress(mark + QRELS))
+    assert read_run(tmp_path / "run").qids == parse_run(RUN).qids
+    assert read_qrels(tmp_path / "qrels").qids == parse_qrels(QRELS).qids
+
+
+def test_a_label_that_float32_would_round_is_refused():
+    run = parse_run(b"1 Q0 a 1 1 t\n")
+    assert dataset_of_trec(parse_qrels(b"1 0 a 16777218\n"), run).data.y.tolist() == [16777218]
+    for label in (2**24 + 1, 2**53 + 1, 2**62 + 1):
+        with pytest.raises(InputError, match=f"label {label} of document 0 is beyond what float32 holds"):
+            dataset_of_trec(parse_qrels(b"1 0 a %d\n" % label), run)
+
+
 def test_the_dataset_of_a_run():
     judged = dataset_of_trec(parse_qrels(QRELS), parse_run(RUN))
     data = judged.data

@@ -9,12 +9,20 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pomona._machine import require_memory
 from pomona._types import Offsets
 
 
 def offsets(lengths: ArrayLike) -> Offsets:
     """Where pieces of these lengths begin, laid end to end, and where the last ends."""
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+
+def text_array(texts: Sequence[str]) -> NDArray[np.str_]:
+    """Texts as an array, in which each takes as much memory as the longest."""
+    longest = max(map(len, texts), default=0)
+    require_memory(4 * longest * len(texts), what=f"an array of texts, the longest of {longest} characters,")
+    return np.array(texts, np.str_)
 
 
 class TextColumn(Sequence[str]):
