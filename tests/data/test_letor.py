@@ -171,7 +171,8 @@ def test_string_query_ids(path: Path, query: str) -> None:
 def test_many_files_are_one_dataset(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("0 qid:1 1:1\n1 qid:2 1:2")
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"2 qid:1 2:3"))
-    data = read_letor([tmp_path / "a", str(tmp_path / "b.gz")])
+    with pytest.warns(UserWarning, match=r"query 1 stands in .*a and in .*b\.gz, and is taken as one query"):
+        data = read_letor([tmp_path / "a", str(tmp_path / "b.gz")])
     assert data.qids.tolist() == [1, 2]
     assert data.X.tolist() == [[1, 0], [0, 3], [2, 0]]
     (tmp_path / "c").write_text("0 qid:x 1:1")

@@ -85,8 +85,9 @@ def parse(text: bytes, largest_id: int) -> Parsed:
 
         label_at, label_text = tokens[0]
         label = value_of(label_text)
-        is_rounded = label is not None and abs(label) >= 2**24 and Decimal(label_text.decode()) != int(label)
-        if label is None or not np.isfinite(label) or is_rounded:
+        if label is None or not np.isfinite(label):
+            raise refused(label_at)
+        if abs(label) >= 2**24 and Decimal(label_text.decode()) != int(label):
             raise refused(label_at)
         at, query = tokens[1] if len(tokens) > 1 else (len(content), b"")
         if not query.startswith(b"qid:"):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -37,7 +38,8 @@ Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 _BYTES_A_PIECE = 1 << 20
 _LINES_A_PIECE = 2048
 # For the heads, the gathering of queries and the places of comments, at the most: a test measures.
-_BYTES_A_LINE = 240
+_BYTES_A_LINE = 176
+_NAMES_A_CHECK, _BYTES_A_NAME = 1 << 15, 512
 
 
 def read_letor(
@@ -50,7 +52,8 @@ def read_letor(
 ) -> Dataset:
     """Read one or many files, plain or compressed (.gz, .bz2, .xz, .zst), as one dataset.
 
-    Documents of a query are gathered wherever they stand; queries come in the order in which they first
+    Documents of a query are gathered wherever they stand, also in several files, of which a warning tells;
+    queries come in the order in which they first
     appear. `data.n_undefined` is the number of features that are missing, NaN or the token NULL.
 
     Parameters
@@ -183,6 +186,11 @@ def _parse(
     X, n_undefined, hash_at = _read_features(source, heads, rows, n_features, undefined)
     if heads.error is not None:  # only now, because an earlier line may have a wrong feature
         raise heads.error
+    if len(files) > 1 and query_files is None:
+        ends = np.searchsorted(heads.features_at, source.starts[1:])
+        of_files = [np.unique(part) for part in np.split(heads.queries, ends)]
+        names = None if heads.names is None else np.array(heads.names, object)
+        warn_of_shared_queries([ids if names is None else names[ids] for ids in of_files], files)
     comments, doc_ids = _read_comments(source, hash_at if order is None else hash_at[order])
     data = Dataset.from_parts(
         X,
@@ -244,6 +252,9 @@ def _with_named_queries(source: _Source, heads: _Heads) -> _Heads:
         token = source.text[start:end].tobytes()
         number = numbers.setdefault(token, len(names))
         if number == len(names):
+            if number % _NAMES_A_CHECK == 0:
+                n_bytes = _NAMES_A_CHECK * _BYTES_A_NAME
+                require_memory(n_bytes, source.files[0], f"an index of more than {number} query ids")
             try:
                 names.append(token.decode())
             except UnicodeDecodeError:
@@ -409,6 +420,21 @@ def _over_pieces(kernel: Callable[..., Any], n_items: int, size: int, *arguments
         return [kernel(a, min(a + size, last), *arguments) for a in range(first, last, size)]
 
     return [result for results in over_chunks(run, n_items, smallest=size) for result in results]
+
+
+def warn_of_shared_queries(qids: Sequence[NDArray[Any]], files: Sequence[Path]) -> None:
+    """Say it when files that are read as one have query ids in common: ids may start anew in each."""
+    if len({ids.dtype.kind for ids in qids}) > 1:
+        qids = [ids.astype(np.str_) for ids in qids]
+    distinct, counts = np.unique(np.concatenate(qids), return_counts=True)
+    if (shared := distinct[counts > 1]).size:
+        first, second = [file for ids, file in zip(qids, files, strict=True) if (ids == shared[0]).any()][:2]
+        warnings.warn(
+            f"query {shared[0]} stands in {first} and in {second}, and is taken as one query "
+            f"({shared.size} such): if ids start anew in each file, make them distinct",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _exact_value(token: bytes) -> np.float32:
