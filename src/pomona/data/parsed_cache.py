@@ -111,9 +111,11 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         if f"{name}.buffer" in arrays
     }
     n_docs, n_queries = int(arrays["query_ptr"][-1]), len(arrays["query_ptr"]) - 1
-    shapes = len(arrays["X"]), arrays["y"].shape, arrays["qids"].shape, arrays["X"].dtype, arrays["y"].dtype
-    if shapes != (n_docs, (n_docs,), (n_queries,), np.float32, np.float32):
-        raise ValueError(f"arrays of {shapes}")
+    if not (
+        (len(arrays["X"]), len(arrays["y"]), len(arrays["qids"])) == (n_docs, n_docs, n_queries)
+        and arrays["X"].dtype == arrays["y"].dtype == np.float32
+    ):
+        raise ValueError("the arrays do not belong together")
     data = Dataset.from_parts(
         arrays["X"],
         arrays["y"],
