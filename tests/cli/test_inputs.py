@@ -24,6 +24,7 @@ def test_scores(tmp_path):
         ("1\nnan\n3\n", r"s:2: found 'nan'"),
         ("1_0\n2\n3\n", r"s:1: found '1_0'"),
         ("1 2 3\n", r"s:1: found '1 2 3'"),
+        ("1\n1e999\n3\n", r"s:2: found '1e999'"),
         ("1\n2\n", "found 2 scores for 3 documents"),
         ("", "found 0 scores for 3 documents"),
     ],

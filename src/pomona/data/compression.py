@@ -37,7 +37,7 @@ _DECOMPRESSORS: dict[str, Callable[[int], Any]] = {
 }
 _PIECE = 1 << 20
 # Zstandard makes up to 32 kB of a byte, and all that comes of one piece is made at once.
-_ZSTANDARD_PIECE = 1 << 10
+_ZSTANDARD_PIECE = 1 << 8
 
 
 def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], list[int]]:

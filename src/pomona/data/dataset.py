@@ -334,7 +334,7 @@ def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
     """Query ids as integers or strings, whatever they came as; what cannot tell queries apart is refused."""
     if np.ma.is_masked(qid):
         raise InputError("query ids must be integers or strings, found a masked one")
-    query_ids = np.asarray(qid)
+    query_ids = _array(qid, "query ids must be integers or strings")
     if query_ids.dtype.kind == "f":
         exact = 2.0 ** (np.finfo(query_ids.dtype).nmant + 1)
         if not np.all(np.isfinite(query_ids) & (query_ids == np.floor(query_ids))):
@@ -376,7 +376,7 @@ def _features(X: Any) -> Features:
             if hasattr(X, "toarray"):  # SciPy sparse: absent is 0, as everywhere in that world
                 require_memory(4 * int(np.prod(X.shape, dtype=object)), what=f"a table of shape {X.shape}")
                 X = X.astype(np.float32).toarray()
-            array = np.ascontiguousarray(X, dtype=np.float32)
+            array = np.ascontiguousarray(_array(X, "X must be a table of numbers"), dtype=np.float32)
     except (FloatingPointError, OverflowError):
         raise InputError(
             f"X holds a finite value beyond float32 (3.4e38){_place_beyond(X)}: rescale that feature"
@@ -386,6 +386,16 @@ def _features(X: Any) -> Features:
     if array.ndim != 2:
         raise InputError(f"X must have two dimensions (documents × features), found {array.ndim}")
     return array
+
+
+def _array(values: Any, expected: str) -> NDArray[Any]:
+    """What was given as an array; whatever its library raises becomes one clear error."""
+    try:
+        return np.asarray(values)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise InputError(f"{expected}: {str(error).partition(chr(10))[0]}") from None
 
 
 def _place_beyond(X: Any) -> str:
@@ -402,8 +412,8 @@ def checked_labels(y: ArrayLike, n_docs: int) -> Labels:
     """Labels as float32: finite, and none that it would round to another whole number."""
     if np.ma.is_masked(y):
         raise InputError("y must be numbers: found a masked label")
+    values = _array(y, "y must be numbers")
     try:
-        values = np.asarray(y)
         with np.errstate(over="ignore"):  # becomes infinite, and is refused below
             labels = np.ascontiguousarray(values, dtype=np.float32)
     except (TypeError, ValueError, OverflowError) as error:

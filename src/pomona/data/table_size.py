@@ -72,14 +72,12 @@ def require_cells(file: Path, n_rows: int, n_columns: int, cell: int = _BYTES_A_
 def parquet_bytes(source: Path | io.BytesIO) -> int:
     """The bytes of all columns of a Parquet file before compression, as its footer tells them."""
     text = np.memmap(source, np.uint8, "r").data if isinstance(source, Path) else source.getbuffer()
-    if len(text) < 12 or bytes(text[-4:]) != b"PAR1":
-        return 0  # no Parquet at all: for the reader to refuse
-    (length,) = struct.unpack("<I", text[-8:-4])
     try:
+        (length,) = struct.unpack("<I", text[-8:-4])
         footer = _Thrift(text[max(len(text) - 8 - length, 0) : -8]).structure()
         return sum(group.get(2, 0) for group in footer.get(4, []))
-    except (IndexError, AttributeError, TypeError, RecursionError):
-        return 0
+    except (struct.error, LookupError, AttributeError, TypeError, RecursionError):
+        raise InputError("cannot be read as a table: its footer is damaged") from None
 
 
 class _Thrift:
@@ -104,7 +102,8 @@ class _Thrift:
         if kind in (4, 5, 6):
             return self._integer()
         if kind in (7, 8):  # a double, or bytes with their length before them
-            self.at += 8 if kind == 7 else self._unsigned()
+            length = 8 if kind == 7 else self._unsigned()
+            self.at += length
             return None
         if kind in (9, 10):  # a list or set
             head = self._byte()
