@@ -29,8 +29,8 @@ def read_scores(path: Path, n_docs: int) -> Scores:
         raise InputError(f"found {len(lines)} scores for {n_docs} documents", path)
     for number, line in enumerate(lines, 1):
         if not _is_number(line):
-            text = line.decode(errors="replace").strip()
-            shown = repr(text if len(text) <= 40 else text[:40] + "…")
+            token = line.decode(errors="replace").strip()
+            shown = repr(token if len(token) <= 40 else token[:40] + "…")
             raise InputError(f"found {shown}, expected one score (a number)", path, number)
     return np.array([float(line) for line in lines], np.float64)
 

@@ -371,12 +371,15 @@ def _query_ids_of_objects(query_ids: NDArray[Any]) -> NDArray[Any]:
 def _features(X: Any) -> Features:
     if np.ma.isMaskedArray(X):  # masked is undefined
         X = np.ma.filled(X.astype(np.float64), np.nan)
+    if hasattr(X, "toarray"):
+        require_memory(4 * int(np.prod(X.shape, dtype=object)), what=f"a table of shape {X.shape}")
+    else:
+        X = _array(X, "X must be a table of numbers")
     try:
         with np.errstate(over="raise"):
             if hasattr(X, "toarray"):  # SciPy sparse: absent is 0, as everywhere in that world
-                require_memory(4 * int(np.prod(X.shape, dtype=object)), what=f"a table of shape {X.shape}")
                 X = X.astype(np.float32).toarray()
-            array = np.ascontiguousarray(_array(X, "X must be a table of numbers"), dtype=np.float32)
+            array = np.ascontiguousarray(X, dtype=np.float32)
     except (FloatingPointError, OverflowError):
         raise InputError(
             f"X holds a finite value beyond float32 (3.4e38){_place_beyond(X)}: rescale that feature"
@@ -391,11 +394,14 @@ def _features(X: Any) -> Features:
 def _array(values: Any, expected: str) -> NDArray[Any]:
     """What was given as an array; whatever its library raises becomes one clear error."""
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except MemoryError:
         raise
     except Exception as error:
         raise InputError(f"{expected}: {str(error).partition(chr(10))[0]}") from None
+    if array.dtype.kind in "cmM" and "numbers" in expected:
+        raise InputError(f"{expected}, found {array.dtype}")
+    return array
 
 
 def _place_beyond(X: Any) -> str:

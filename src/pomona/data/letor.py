@@ -84,8 +84,13 @@ def read_letor(
     if n_features is not None and not 1 <= n_features <= kernels.LARGEST_FEATURE_ID:
         raise InputError(f"n_features must be in 1..{kernels.LARGEST_FEATURE_ID}, found {n_features}")
 
+    with np.errstate(over="ignore"):
+        filling = np.float32(undefined)
+    if np.isinf(filling) and np.isfinite(undefined):
+        raise InputError(f"undefined must be NaN or a value that float32 can hold, found {undefined}")
+
     def parse() -> Dataset:
-        return _parse(files, n_features, np.float32(undefined), query_files)
+        return _parse(files, n_features, filling, query_files)
 
     if not cache:
         return parse()

@@ -43,15 +43,16 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
         if name is not None:
             _check_column(name, table.columns, use)
     for name in (label, qid):
-        _check_no_null(table[name], name)
+        _check_no_null(table.get_column(name), name)
     X, feature_names = features_of_frame(table.drop(special))
-    y = _exact(table[label]) if table[label].dtype.is_integer() else _numbers(table[label], "label")
+    labels = table.get_column(label)
+    y = _exact(labels) if labels.dtype.is_integer() else _numbers(labels, "label")
     try:
         return Dataset(
             X,
             y,
-            _exact(table[qid]),
-            doc_ids=None if doc_id is None else _texts(table[doc_id]),
+            _exact(table.get_column(qid)),
+            doc_ids=None if doc_id is None else _texts(table.get_column(doc_id)),
             feature_names=feature_names,
         )
     except InputError as error:
@@ -173,7 +174,7 @@ def features_of_frame(frame: Any) -> tuple[Features, list[str]]:
     names = [str(name) for name in table.columns]
     out = np.empty((len(table), len(names)), np.float32)
     for place, name in enumerate(table.columns):
-        column = _numbers(table[name], "feature")
+        column = _numbers(table.get_column(name), "feature")
         try:
             with np.errstate(over="raise"):
                 out[:, place] = column
@@ -191,6 +192,8 @@ def _narwhals_frame(frame: Any) -> Any:
         table = nw.from_native(frame)
     except TypeError:
         raise InputError(f"expected a data frame, found {type(frame).__name__}") from None
+    except nw.exceptions.NarwhalsError as error:  # two columns of one name
+        raise InputError(f"the data frame cannot be used: {' '.join(str(error).split())}") from None
     return table.collect() if isinstance(table, nw.LazyFrame) else table
 
 
@@ -228,7 +231,8 @@ def _numbers(column: Any, use: str) -> NDArray[np.float64]:
 
 def _exact(column: Any) -> NDArray[Any]:
     """A column as an array that holds the same values: numbers as such, others as objects."""
-    if column.dtype.is_float() or (column.dtype.is_integer() and "128" not in str(column.dtype)):
+    kind = column.dtype
+    if kind.is_float() or kind.is_temporal() or (kind.is_integer() and "128" not in str(kind)):
         exact: NDArray[Any] = column.to_numpy()
         return exact
     return np.array(column.to_list(), object)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pomona._machine import require_memory
 from pomona._types import Offsets
+from pomona.errors import InputError
 
 
 def offsets(lengths: ArrayLike) -> Offsets:
@@ -45,7 +46,10 @@ class TextColumn(Sequence[str]):
         """Pack texts; a column that is packed already is returned as it is."""
         if isinstance(texts, TextColumn):
             return texts
-        encoded = [str(text).encode() for text in texts]
+        try:
+            encoded = [str(text).encode() for text in texts]
+        except UnicodeEncodeError as error:
+            raise InputError(f"found a text that UTF-8 cannot hold: {error.object!r:.60}") from None
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets([len(text) for text in encoded]))
 
     @classmethod
