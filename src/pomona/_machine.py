@@ -14,15 +14,79 @@ from typing import Self
 
 import psutil
 
+from pomona.errors import InputError
+
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
+
 _SAMPLING_SECONDS = 0.005
+_SHARE = 0.8  # of the memory available: the rest is for others, and for what estimates leave out
+_CONTROL_GROUPS = (
+    ("/sys/fs/cgroup", "memory.max", "memory.current"),
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+)
 
 
 def available_memory() -> int:
-    """How many bytes can be used before the machine, or the container, runs out of memory."""
+    """How many bytes can be used before the machine, the container or the shell's limit is reached."""
     room = int(psutil.virtual_memory().available)
-    with contextlib.suppress(OSError, ValueError):  # "max" when there is no limit
-        room = min(room, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return room
+    for folder, limit, used in _CONTROL_GROUPS:
+        with contextlib.suppress(OSError, ValueError):  # "max" when there is no limit
+            free = int(Path(folder, limit).read_text()) - int(Path(folder, used).read_text())
+            cached = re.findall(r"^(?:in)?active_file (\d+)", Path(folder, "memory.stat").read_text(), re.M)
+            room = min(room, free + sum(map(int, cached)))  # files in memory give way
+    if resource is not None:
+        limit_of_addresses = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit_of_addresses != resource.RLIM_INFINITY:
+            room = min(room, limit_of_addresses - int(psutil.Process().memory_info().vms))
+    return max(room, 0)
+
+
+def memory_room() -> int:
+    """How many more bytes the readers may take: the one budget that all of them keep.
+
+    `POMONA_MEMORY` (`2GiB`, `500MB`, or a number of bytes) is the most that this process may hold, files that
+    are mapped not counted. Without it the readers leave a fifth of what is available to others.
+    """
+    stated = os.environ.get("POMONA_MEMORY", "").strip()
+    room = int(available_memory() * _SHARE)
+    if stated:
+        memory = psutil.Process().memory_info()
+        held = int(memory.rss) - int(getattr(memory, "shared", 0))
+        room = min(room, _bytes_of(stated) - held)
+    return max(room, 0)
+
+
+def require_memory(
+    n_bytes: int, file: object = None, what: str = "reading it", room: int | None = None
+) -> None:
+    """Refuse, before it is allocated, what the budget (or the `room` that was left of it) does not allow."""
+    room = memory_room() if room is None else room
+    if n_bytes > room:
+        raise InputError(
+            f"{what} takes about {in_units(n_bytes)} of memory, and {in_units(room)} may be used: "
+            "free some, or set POMONA_MEMORY",
+            file,
+        )
+
+
+def in_units(n_bytes: int) -> str:
+    """A number of bytes for people.
+
+    >>> in_units(5 << 20), in_units(3 << 29)
+    ('5 MiB', '1.5 GiB')
+    """
+    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 1 << 30 else f"{-(-n_bytes // 2**20)} MiB"
+
+
+def _bytes_of(text: str) -> int:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?)b?|b)?", text, re.IGNORECASE)
+    if match is None:
+        raise InputError(f"POMONA_MEMORY is {text!r}, expected a size such as 2GiB or 500MB")
+    base = 1024 if match[3] else 1000
+    return int(float(match[1]) * (base ** (" kmgt".index(match[2].lower())) if match[2] else 1))
 
 
 def machine() -> str:

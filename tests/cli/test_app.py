@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +61,91 @@ def test_an_internal_error_is_one_line_too(monkeypatch, capsys):
     monkeypatch.setenv("POMONA_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         app.run()
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "d.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
+    (tmp_path / "s.txt").write_text("1\n2\n")
+    (tmp_path / "q").write_text("1 0 a 1\n")
+    (tmp_path / "r").write_text("1 Q0 a 1 1 t\n")
+    (tmp_path / "m").write_text("no model")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.txt").symlink_to("d.txt")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "line"),
+    [
+        ("evaluate --qrels q --run r --run r", 2, "Invalid value: --run was given 2 times, expected once"),
+        ("evaluate d.txt s.txt --ties stable --ties=best", 2, "Invalid value: --ties was given 2 times"),
+        ("train mart d.txt -o m --out n", 2, "Invalid value: --out was given 2 times"),
+        ("score m d.txt -o d.txt", 2, "Invalid value: d.txt is an input, --out would write over it"),
+        ("score m d.txt -o link.txt", 2, "Invalid value: d.txt is an input, --out would write over it"),
+        ("score m link.txt -o ./d.txt", 2, "Invalid value: link.txt is an input, --out would write over it"),
+        ("score m d.txt -o m", 2, "Invalid value: m is an input"),
+        ("train mart d.txt -o d.txt", 2, "Invalid value: d.txt is an input"),
+        ("train mart s.txt --valid d.txt -o d.txt", 2, "Invalid value: d.txt is an input"),
+        ("export m -f lightgbm -o m", 2, "Invalid value: m is an input"),
+        ("evaluate folder s.txt", 1, "folder: this is a directory, expected a file"),
+        ("evaluate d.txt folder", 1, "folder: found a directory, expected a file"),
+        ("evaluate --qrels folder --run r", 1, "folder: found a directory, expected a file"),
+        ("evaluate --qrels q --run folder", 1, "folder: found a directory, expected a file"),
+        ("evaluate --qrels q --run folder --as trec_eval", 1, "folder: found a directory"),
+        ("evaluate folder s.txt --as letor4", 1, "folder: found a directory"),
+        ("evaluate d.txt folder --as ranklib", 1, "folder: found a directory"),
+        ("evaluate d.txt folder --as yahoo", 1, "folder: found a directory"),
+        ("why d.txt folder -m ndcg --from letor3 --to letor4", 1, "folder: found a directory"),
+        ("train mart folder -o n", 1, "folder: this is a directory, expected a file"),
+        ("train mart d.txt --valid folder -o n", 1, "folder: this is a directory, expected a file"),
+        ("score folder d.txt", 1, "folder: there is no such model file"),
+        ("export folder -f lightgbm", 1, "folder: there is no such model file"),
+        ("winning folder", 1, "folder: found a directory"),
+        ("stats folder", 1, "folder: no train and no test file"),
+        ("audit folder", 1, "folder: no train and no test file"),
+        ("train mart d.txt -o folder", 1, "folder: found a directory, expected the name of a file"),
+    ],
+)
+def test_wrong_files_are_refused_in_one_line(words, code, line, files):
+    before = {path: path.read_bytes() for path in files.iterdir() if path.is_file()}
+    shown = pomona(*words.split(), cwd=files)
+    assert shown.stderr.startswith(f"pomona: {line}"), shown.stderr
+    assert (shown.returncode, shown.stderr.count("\n"), shown.stdout) == (code, 1, "")
+    assert {path: path.read_bytes() for path in files.iterdir() if path.is_file()} == before
+
+
+def test_a_warning_is_one_line(files):
+    (files / "d.txt.weight").write_text("1\n1\n")
+    shown = pomona("stats", "d.txt", "--json", cwd=files)
+    assert (shown.returncode, shown.stderr) == (0, "note: d.txt.weight is not used: only LightGBM does\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize(
+    "words", ["list measures", "list measures --json", "evaluate d.txt s.txt", "audit d.txt", "--help"]
+)
+def test_standard_output_on_a_full_device_is_one_line(words, files):
+    code = "from pomona.cli import main; main()"
+    with Path("/dev/full").open("w") as full:
+        shown = subprocess.run(
+            [sys.executable, "-c", code, *words.split()], cwd=files, stdout=full, stderr=subprocess.PIPE
+        )
+    assert shown.stderr == b"pomona: standard output cannot be written: No space left on device\n"
+    assert shown.returncode == 1
+
+
+def test_running_out_of_memory_is_one_line(monkeypatch, capsys):
+    from pomona.cli import app
+
+    def allocate(**_):
+        raise MemoryError("Unable to allocate 7 TiB")
+
+    monkeypatch.setattr(app, "build", lambda: allocate)
+    with pytest.raises(SystemExit) as stop:
+        app.run()
+    assert stop.value.code == 1
+    assert capsys.readouterr().err == "pomona: out of memory: Unable to allocate 7 TiB\n"
 
 
 def test_a_closed_pipe_is_quiet():

@@ -24,6 +24,7 @@ def test_scores(tmp_path):
         ("1\nnan\n3\n", r"s:2: found 'nan'"),
         ("1_0\n2\n3\n", r"s:1: found '1_0'"),
         ("1 2 3\n", r"s:1: found '1 2 3'"),
+        ("1\n1e999\n3\n", r"s:2: found '1e999'"),
         ("1\n2\n", "found 2 scores for 3 documents"),
         ("", "found 0 scores for 3 documents"),
     ],
@@ -42,3 +43,23 @@ def test_scores_of_data_in_any_format(tmp_path):
     for name, columns in (("d.txt", {}), ("d.csv", {"label": "grade"})):
         judged, qids = read_judged(tmp_path / name, tmp_path / "s", columns)
         assert (judged.labels.tolist(), judged.scores.tolist(), qids) == ([1, 2, 0], [3, 4, 5], ["1", "2"])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_scores_come_back_and_random_damage_is_seen(tmp_path, seed):
+    random = np.random.default_rng(seed)
+    path, scores = tmp_path / "s", random.standard_normal(20)
+    whole = "".join(f"{score!r}\n" for score in scores.tolist()).encode()
+    path.write_bytes(b"\xef\xbb\xbf" * (seed % 2) + whole)
+    assert read_scores(path, 20).tolist() == scores.tolist()
+    for _ in range(200):
+        damaged = bytearray(whole)
+        place = random.integers(len(damaged))
+        damaged[place : place + random.integers(2)] = random.choice(list(b"0e.-\n\r x\xff\x00_")).tobytes()[
+            :1
+        ]
+        path.write_bytes(damaged)
+        try:
+            assert len(read_scores(path, 20)) == 20
+        except InputError as error:
+            assert "\n" not in str(error)  # noqa: PT017

@@ -25,7 +25,10 @@ def bits(value: float) -> int:
 
 
 def check(text: str) -> int:
-    """The value must be float32(float(text)), unless the kernel says that it does not know."""
+    """The value must be float32(float(text)), unless the kernel says that it does not know.
+
+    A finite number that float32 cannot hold must be refused.
+    """
     array, words = padded(f"1:{text}".encode())
     X, unsure = np.zeros((1, 1), np.float32), np.zeros(1, np.bool_)
     places = np.zeros(1, np.int64), np.zeros(0, np.int64)
@@ -33,11 +36,14 @@ def check(text: str) -> int:
         0, 1, array, words, *places, np.float32(0), True, X, np.zeros(1, np.int64), unsure
     )
     end, value, status = kernels._read_number(array, np.uint64(2))
-    assert found[1] == kernels.FINE
     assert int(end) == len(text) + 2
-    assert status in (NUMBER, UNSURE)
     with np.errstate(over="ignore"):
         expected = bits(np.float32(float(text)))
+    if not unsure[0] and expected & 0x7FFFFFFF == bits(np.inf) and "n" not in text.lower():
+        assert (found[1], status) == (kernels.TOO_LARGE, kernels._INFINITE)
+        return NUMBER
+    assert found[1] == kernels.FINE
+    assert status in (NUMBER, UNSURE)
     if not unsure[0]:
         assert bits(X[0, 0]) == expected, text
     if status == NUMBER:

@@ -23,6 +23,11 @@ def one(parts, check):
     return finding
 
 
+def test_data_without_features_are_audited():
+    findings = audit(Dataset(np.empty((3, 0)), [0, 1, 0], [7, 7, 9]))
+    assert {"empty query", "conflicting labels"} <= {finding.check for finding in findings}
+
+
 def clean(seed: int = 0, first_query: int = 1) -> Dataset:
     """Ten queries of five documents in which nothing is odd."""
     rng = np.random.default_rng(seed)

@@ -171,7 +171,8 @@ def test_string_query_ids(path: Path, query: str) -> None:
 def test_many_files_are_one_dataset(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("0 qid:1 1:1\n1 qid:2 1:2")
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"2 qid:1 2:3"))
-    data = read_letor([tmp_path / "a", str(tmp_path / "b.gz")])
+    with pytest.warns(UserWarning, match=r"query 1 stands in .*a and in .*b\.gz, and is taken as one query"):
+        data = read_letor([tmp_path / "a", str(tmp_path / "b.gz")])
     assert data.qids.tolist() == [1, 2]
     assert data.X.tolist() == [[1, 0], [0, 3], [2, 0]]
     (tmp_path / "c").write_text("0 qid:x 1:1")
@@ -312,7 +313,7 @@ def test_features_beyond_those_asked_for_are_refused(path: Path) -> None:
 
 
 def test_a_table_that_does_not_fit_the_memory_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(letor, "available_memory", lambda: 1000)
+    monkeypatch.setattr(letor, "memory_room", lambda: 1000)
     text = "1 qid:1 1:1 # 5:5 # 9999:9\n1 qid:1 5:5 200:1 4:1\n1 qid:1 1:1"
     with pytest.raises(
         PomonaError, match=":2:13: found '200:1', expected feature ids that let 3 documents fit"
@@ -320,7 +321,7 @@ def test_a_table_that_does_not_fit_the_memory_is_refused(path: Path, monkeypatch
         read(path, text)
     with pytest.raises(PomonaError, match=":1:9: found 'x', expected feature:value"):
         read(path, "1 qid:1 x\n" + text)
-    with pytest.raises(PomonaError, match="3 documents × 200 features do not fit the memory"):
+    with pytest.raises(PomonaError, match="a table of 3 documents × 200 features takes about"):
         read(path, text, n_features=200)
     assert read(path, text.replace("200:1", "20:1")).X.shape == (3, 20)
 

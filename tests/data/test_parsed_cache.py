@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from pomona import Dataset, PomonaError, read_letor
+from pomona._arrays import read_arrays, write_arrays
 from pomona.data import letor, parsed_cache
 
 TEXT = "2 qid:b 1:0.5 3:NULL # d1\n0 qid:a 2:nan\n1 qid:b 1:8 # d2 x\n"
@@ -70,7 +72,9 @@ def test_parameters_and_paths_have_copies_of_their_own(path: Path, parses: list[
         assert read_letor(path, cache=True, n_features=5).n_features == 5
         assert np.isnan(read_letor(path, cache=True, undefined=np.nan).X[0, 1])
         assert read_letor(other, cache=True).n_docs == 3
-        assert read_letor([path, other], cache=True).n_docs == 6
+        with warnings.catch_warnings(record=True):  # the same queries in both
+            warnings.simplefilter("always")
+            assert read_letor([path, other], cache=True).n_docs == 6
     assert len(parses) == 5
 
 
@@ -146,6 +150,44 @@ def test_a_copy_that_cannot_be_written_only_warns(
     monkeypatch.setattr(parsed_cache, "write_arrays", full)
     with pytest.warns(RuntimeWarning, match="No space left on device"):
         assert_same(read_letor(path, cache=True), data)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files as on Unix")
+def test_a_directory_that_others_can_write_is_not_used(path: Path, parses: list[int], cache: Path) -> None:
+    expected = read_letor(path, cache=True)
+    for directory, mode in ((cache, 0o777), (cache, 0o770), (cache.parent, 0o777)):
+        before = directory.stat().st_mode
+        directory.chmod(mode)
+        n_parsed = len(parses)
+        for _ in range(2):
+            with pytest.warns(RuntimeWarning, match="no copy of .* is kept: others can write to"):
+                assert_same(read_letor(path, cache=True), expected)
+        assert len(parses) == n_parsed + 2
+        directory.chmod(before)
+    n_parsed = len(parses)
+    assert_same(read_letor(path, cache=True), expected)
+    assert len(parses) == n_parsed
+
+
+def test_a_copy_of_other_things_is_made_again(path: Path, parses: list[int], cache: Path) -> None:
+    expected = read_letor(path, cache=True)
+    (copy,) = cache.iterdir()
+    header, arrays = read_arrays(copy, parsed_cache._KIND)
+    wrong: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"sources": header["sources"]}, arrays),
+        ({**header, "feature_names": 3}, arrays),
+        ({**header, "feature_names": ["a"]}, arrays),
+        (header, {name: array for name, array in arrays.items() if name != "y"}),
+        (header, {**arrays, "X": arrays["X"].ravel()}),
+        (header, {**arrays, "X": arrays["X"][:-1]}),
+        (header, {**arrays, "query_ptr": arrays["query_ptr"][:-1]}),
+        (header, {**arrays, "y": arrays["y"].astype(np.float64)}),
+    ]
+    for other in wrong:
+        n_parsed = len(parses)
+        write_arrays(copy, parsed_cache._KIND, *other)
+        assert_same(read_letor(path, cache=True), expected)
+        assert len(parses) == n_parsed + 1
 
 
 def test_a_source_that_changes_while_it_is_parsed_is_not_kept(

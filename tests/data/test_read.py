@@ -64,7 +64,26 @@ def test_query_sizes_and_feature_names_beside_the_file_are_used(tmp_path):
     assert data.feature_names == ("bm25",)
     assert read([tmp_path / "rank.train.xz"] * 2).qids.tolist() == [1, 2, 3, 4]
     (tmp_path / "rank.train.xz").write_bytes(lzma.compress(LETOR.encode()))
-    assert read(tmp_path / "rank.train.xz").qids.tolist() == [7]  # the lines tell their queries
+    with pytest.warns(UserWarning, match=r"rank\.train\.query is not used: the data tell their queries"):
+        assert read(tmp_path / "rank.train.xz").qids.tolist() == [7]
+
+
+@pytest.mark.parametrize("name", ["d.txt", "d.csv", "d.txt.gz"])
+@pytest.mark.parametrize("ending", [".weight", ".query", ".group", ".init", ".position"])
+def test_a_file_beside_the_data_is_not_ignored_without_a_word(tmp_path, name, ending):
+    text = (CSV if "csv" in name else LETOR).encode()
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    (tmp_path / (name + ending)).write_text("2\n")
+    with pytest.warns(UserWarning, match=rf"{name}{ending} is not used: "):
+        assert read(tmp_path / name).n_docs == 2
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "\xff"])
+def test_names_of_features_that_cannot_be_read_are_refused(tmp_path, text):
+    (tmp_path / "rank.train").write_text(LETOR)
+    (tmp_path / "rank.features.json").write_text(text, encoding="latin-1")
+    with pytest.raises(InputError, match=r"rank\.features\.json: "):
+        read(tmp_path / "rank.train")
 
 
 def test_several_files_are_one_dataset(tmp_path):
@@ -76,7 +95,15 @@ def test_several_files_are_one_dataset(tmp_path):
     (tmp_path / "a.csv").write_text(CSV)
     (tmp_path / "b.csv").write_text(CSV)
     (tmp_path / "c.csv").write_text(CSV.replace(",a", ",c"))
-    assert read([tmp_path / "a.csv", tmp_path / "b.csv"]).query_ptr.tolist() == [0, 4]
+    with pytest.warns(
+        UserWarning, match=r"query 7 stands in .*a\.csv and in .*b\.csv, .*one query \(1 such\)"
+    ):
+        assert read([tmp_path / "a.csv", tmp_path / "b.csv"]).query_ptr.tolist() == [0, 4]
+    (tmp_path / "c.txt").write_text("2 qid:7 2:5\n0 qid:x\n")
+    for files in (["a.txt", "c.txt"], ["b.txt", "c.txt"], ["b.txt", "a.txt", "c.txt"]):
+        for reader in (read, pm.read_letor):
+            with pytest.warns(UserWarning, match=r"query (7|x) stands in .*[ab]\.txt and in .*c\.txt"):
+                reader([tmp_path / name for name in files])
     with pytest.raises(InputError, match="missing: a; not expected: c"):
         read([tmp_path / "a.csv", tmp_path / "c.csv"])
 

@@ -1,3 +1,6 @@
+import gzip
+import lzma
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -106,7 +109,7 @@ def test_a_copy_spares_parsing(tmp_path, monkeypatch):
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
     parsed = []
     frame = table._frame
-    monkeypatch.setattr(table, "_frame", lambda file: parsed.append(file) or frame(file))
+    monkeypatch.setattr(table, "_frame", lambda *arguments: parsed.append(arguments) or frame(*arguments))
     (tmp_path / "a.csv").write_text("label,qid,x,y\n0,b,1,5\n1,a,2,6\n2,b,3,7\n")
     first, second = (read_table(tmp_path / "a.csv", cache=True) for _ in range(2))
     assert len(parsed) == 1
@@ -139,3 +142,132 @@ def test_files_that_cannot_be_read_are_named(tmp_path, name, text, message):
 def test_columns_that_have_numbers_for_names():
     X, names = features_of_frame(pd.DataFrame([[1.0, 2.0], [3.0, 4.0]]))
     assert (X.tolist(), names) == ([[1, 2], [3, 4]], ["0", "1"])
+
+
+def test_what_a_frame_s_library_refuses_is_one_line():
+    frame = pd.DataFrame([[1, 2, 3, 4]], columns=["y", "q", "a", "a"])
+    for make in (lambda: Dataset.from_frame(frame, label="y", qid="q"), lambda: Dataset(frame, [1], [1])):
+        with pytest.raises(InputError, match=r"the data frame cannot be used: .*'a' 2 times") as caught:
+            make()
+        assert "\n" not in str(caught.value)
+    assert Dataset.from_frame(pd.DataFrame([[1, 2, 3]]), label=0, qid=1).X.tolist() == [[3]]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".jsonl"])
+def test_query_ids_of_texts_stay_as_they_are_written(tmp_path, suffix):
+    def qids(*written):
+        if suffix == ".jsonl":
+            lines = [f'{{"label": 0, "qid": "{text}", "x": 1}}' for text in written]
+        else:
+            lines = ["label,qid,x", *(f"0,{text},1" for text in written)]
+        text = "\n".join(lines).replace(",", "\t" if suffix == ".tsv" else ",").encode()
+        (tmp_path / f"a{suffix}").write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
+        return read_table(tmp_path / f"a{suffix}").qids.tolist()
+
+    assert qids("01", "1") == ["01", "1"]
+    assert qids("9007199254740992", "9007199254740993", "x")[:2] == ["9007199254740992", "9007199254740993"]
+    assert qids("9223372036854775808", "9223372036854775809") == [
+        "9223372036854775808",
+        "9223372036854775809",
+    ]
+    assert qids("1.0", "1") == ["1.0", "1"]
+    assert qids("1e3", "1000") == ["1e3", "1000"]
+    assert qids("-0", "0") == ["-0", "0"]
+    if suffix != ".jsonl":
+        assert qids("9007199254740992", "-9007199254740993", "0") == [2**53, -(2**53) - 1, 0]
+
+
+def test_numbers_in_json_that_would_become_others_are_refused(tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '{"label": 0, "qid": 9007199254740993, "x": 1}\n{"label": 0, "qid": 1.0, "x": 1}'
+    )
+    with pytest.raises(InputError, match="float64 beyond"):
+        read_table(tmp_path / "a.jsonl")
+    (tmp_path / "a.jsonl").write_text('{"label": 0, "qid": 18446744073709551617, "x": 1}\n' * 2)
+    assert read_table(tmp_path / "a.jsonl").qids.tolist() == ["18446744073709551617"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".jsonl", ".csv.xz"])
+def test_a_byte_order_mark_is_left_out(tmp_path, suffix):
+    text = '{"label": 2, "qid": 7, "x": 1}' if suffix == ".jsonl" else "label,qid,x\n2,7,1\n"
+    text = "\ufeff" + text.replace(",", "\t" if suffix == ".tsv" else ",")
+    compress = {"gz": gzip.compress, "xz": lzma.compress}.get(suffix[-2:], bytes)
+    (tmp_path / f"a{suffix}").write_bytes(compress(text.encode()))
+    data = read_table(tmp_path / f"a{suffix}")
+    assert (data.qids.tolist(), data.y.tolist(), data.X.tolist()) == ([7], [2], [[1]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("label,qid,x\n0,1,1e39\n", "'x' holds a finite value beyond float32"),
+        ("label,qid,x\n0,1,inf\n0,1,-1e400\n", "'x' holds a finite value beyond float32 in row 2"),
+        ("label,qid,x\n16777217,1,1\n", "label 16777217 of document 0 is beyond"),
+        ("label,qid,x\n9007199254740993,1,1\n", "label 9007199254740993 of document 0 is beyond"),
+        ("label,qid,x\n0,1\n", r":2: found 2 cells, expected 3 as in the head"),
+        ("label,qid,x,x\n0,1,2,3\n", r":1: two columns are called 'x'"),
+        ("label,qid,x,qid\n0,1,2,3\n", r":1: two columns are called 'qid'"),
+        ('label,qid,x\n0,"1,2\n0,1",3\n', "'qid' holds a line break or control character in row 1"),
+        ("label,qid,x\n0,,3\n", "'qid' is null in 1 rows"),
+    ],
+)
+def test_what_would_change_a_number_in_silence_is_refused(tmp_path, text, message):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        read_table(tmp_path / "a.csv")
+    assert str(caught.value).startswith(str(tmp_path / "a.csv"))
+    (tmp_path / "a.csv").write_text("label,qid,x\n0,1,inf\n0,1,-inf\n0,1,1e38\n")
+    assert np.isinf(read_table(tmp_path / "a.csv").X[:2]).all()
+
+
+def _written(frame, path):
+    suffix = path.suffix
+    if suffix == ".jsonl":
+        frame.write_ndjson(path)
+    elif suffix in (".csv", ".tsv"):
+        frame.write_csv(path, separator="\t" if suffix == ".tsv" else ",")
+    else:
+        (frame.write_parquet if suffix == ".parquet" else frame.write_ipc)(path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".arrow"])
+@pytest.mark.parametrize("seed", range(4))
+def test_random_tables_come_back_and_random_damage_is_seen(tmp_path, suffix, seed):
+    """What is damaged is read as so many documents as it has rows, or refused in one line."""
+    random = np.random.default_rng(seed)
+    n_docs, n_features = random.integers(1, 30), random.integers(1, 5)
+    X = random.standard_normal((n_docs, n_features)).astype(np.float32)
+    frame = pl.DataFrame(
+        {
+            "label": random.integers(0, 5, n_docs),
+            "qid": np.sort(random.integers(0, 5, n_docs)).astype(str) if seed % 2 else np.repeat(3, n_docs),
+            **{f"x{j}": X[:, j] for j in range(n_features)},
+        }
+    )
+    path = tmp_path / f"a{suffix}"
+    _written(frame, path)
+    data = read_table(path)
+    assert data.X.tolist() == X.tolist()
+    assert data.y.tolist() == frame["label"].to_list()
+    assert [str(query) for query in data.qid] == [str(query) for query in frame["qid"]]
+    whole = path.read_bytes()
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(random.integers(1, 4)):
+            place, kind = random.integers(len(damaged)), random.integers(4)
+            byte = random.choice(list(b'0,\t\n\r"{}:.e- \xff\x00'))
+            damaged[place : place + int(kind != 1)] = [] if kind == 0 else [byte]
+            if kind == 3:
+                del damaged[place:]
+            damaged = damaged or bytearray(b"0")
+        path.write_bytes(damaged)
+        try:
+            n_read = read_table(path).n_docs
+        except InputError as error:
+            assert "\n" not in str(error)  # noqa: PT017
+            continue
+        lines = [line for line in bytes(damaged).split(b"\n") if line.strip()]
+        if suffix in (".csv", ".tsv"):
+            assert n_read == len(lines) - 1
+        elif suffix == ".jsonl":
+            assert n_read == len(lines)

@@ -88,6 +88,23 @@ def test_plain_or_compressed(compress, tmp_path):
     assert run.file == str(tmp_path / "run")
 
 
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, lzma.compress])
+def test_a_byte_order_mark_is_no_part_of_a_query_id(compress, tmp_path):
+    mark = b"\xef\xbb\xbf"
+    (tmp_path / "run").write_bytes(compress(mark + RUN))
+    (tmp_path / "qrels").write_bytes(compress(mark + QRELS))
+    assert read_run(tmp_path / "run").qids == parse_run(RUN).qids
+    assert read_qrels(tmp_path / "qrels").qids == parse_qrels(QRELS).qids
+
+
+def test_a_label_that_float32_would_round_is_refused():
+    run = parse_run(b"1 Q0 a 1 1 t\n")
+    assert dataset_of_trec(parse_qrels(b"1 0 a 16777218\n"), run).data.y.tolist() == [16777218]
+    for label in (2**24 + 1, 2**53 + 1, 2**62 + 1):
+        with pytest.raises(InputError, match=f"label {label} of document 0 is beyond what float32 holds"):
+            dataset_of_trec(parse_qrels(b"1 0 a %d\n" % label), run)
+
+
 def test_the_dataset_of_a_run():
     judged = dataset_of_trec(parse_qrels(QRELS), parse_run(RUN))
     data = judged.data
@@ -117,3 +134,40 @@ def test_files_without_a_common_query_are_refused():
 def test_a_document_twice_in_the_run_is_refused():
     with pytest.raises(InputError, match=r"^run:2: document 'a' occurs twice"):
         dataset_of_trec(parse_qrels(b"1 0 a 1\n"), parse_run(b"1 Q0 a 1 1 t\n1 Q0 a 2 0 t\n"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_files_come_back_and_random_damage_is_seen(seed, tmp_path):
+    """A damaged file has as many documents as lines that say something, or is refused in one line."""
+    random = np.random.default_rng(seed)
+    path = tmp_path / "a"
+    n_lines = random.integers(1, 40)
+    qids, scores = random.integers(0, 8, n_lines), random.standard_normal(n_lines)
+    labels = random.integers(-1, 5, n_lines)
+    run_lines = [
+        f"q{q} Q0 d{i} 1 {s!r} tag" for i, (q, s) in enumerate(zip(qids, scores.tolist(), strict=True))
+    ]
+    qrels_lines = [f"q{q} 0 d{i} {y}" for i, (q, y) in enumerate(zip(qids, labels, strict=True))]
+    order = np.argsort(qids, kind="stable")
+    for lines, read in ((run_lines, read_run), (qrels_lines, read_qrels)):
+        path.write_text("\n".join(lines) + "\n")
+        whole = read(path)
+        values = whole.scores if read is read_run else whole.labels
+        assert values.tolist() == (scores if read is read_run else labels)[order].tolist()
+        assert [whole.qids[q].decode() for q in range(len(whole.qids))] == [f"q{q}" for q in np.unique(qids)]
+        assert [text.decode() for text in whole.docnos.texts(0, n_lines)] == [f"d{i}" for i in order]
+        text = path.read_bytes()
+        for _ in range(100):
+            damaged = bytearray(text)
+            for _ in range(random.integers(1, 4)):
+                place = random.integers(len(damaged))
+                byte = random.choice(list(b"0 \t\n\r#.-e\xef\xff\x00\x0b"))
+                damaged[place : place + random.integers(2)] = [byte][: random.integers(2)]
+            path.write_bytes(damaged)
+            try:
+                n_read = len(read(path).docnos)
+            except InputError as error:
+                assert "\n" not in str(error)  # noqa: PT017
+                continue
+            stripped = (line.strip() for line in damaged.split(b"\n"))
+            assert n_read == sum(bool(line) and not line.startswith(b"#") for line in stripped)

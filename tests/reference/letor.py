@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import numpy as np
 
@@ -66,7 +67,9 @@ def value_of(text: bytes) -> np.float32 | None:
     if not NUMBER.fullmatch(text):
         return None
     with np.errstate(over="ignore"):
-        return np.float32(float(text))
+        value = np.float32(float(text))
+    is_word = text.lower().endswith((b"nan", b"inf", b"infinity"))
+    return None if np.isinf(value) and not is_word else value
 
 
 def parse(text: bytes, largest_id: int) -> Parsed:
@@ -83,6 +86,8 @@ def parse(text: bytes, largest_id: int) -> Parsed:
         label_at, label_text = tokens[0]
         label = value_of(label_text)
         if label is None or not np.isfinite(label):
+            raise refused(label_at)
+        if abs(label) >= 2**24 and Decimal(label_text.decode()) != int(label):
             raise refused(label_at)
         at, query = tokens[1] if len(tokens) > 1 else (len(content), b"")
         if not query.startswith(b"qid:"):

@@ -1,3 +1,7 @@
+import bz2
+import gzip
+import lzma
+
 import numpy as np
 import pytest
 
@@ -45,8 +49,17 @@ def test_lines_need_no_last_newline(tmp_path):
     path = tmp_path / "f"
     path.write_bytes(b"a\nb")
     assert lines_of(path) == [b"a", b"b"]
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="found a directory, expected a file"):
         lines_of(tmp_path)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_lines_may_be_compressed_and_marked(tmp_path, compress, mark):
+    path = tmp_path / "f"
+    path.write_bytes(compress(mark + b"1\n2\n"))
+    assert lines_of(path) == [b"1", b"2"]
+    assert scores_of(path, 2, java_number).tolist() == [1, 2]
 
 
 def test_rows_are_gathered_by_query():

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
 import os
 import sys
+import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from pomona.errors import PomonaError
 
@@ -16,7 +20,34 @@ from pomona.errors import PomonaError
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _ClickException: type[Exception] = typer.BadParameter.__mro__[2]
 
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
 _NOT_VERBS = {"__init__", "app", "inputs", "options", "output"}
+
+
+class _Verb(TyperCommand):
+    """A verb that takes each option once, and does not write over what it reads."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an option that is repeated though only one value of it would be used."""
+        given: list[Any] = self.make_parser(ctx).parse_args(list(args))[2]
+        for option in given:
+            is_single = option.param_type_name == "option" and not (option.multiple or option.is_flag)
+            if is_single and given.count(option) > 1:
+                raise typer.BadParameter(
+                    f"{option.opts[0]} was given {given.count(option)} times, expected once"
+                )
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Refuse an output that is an input, under whatever name."""
+        out = ctx.params.get("out")
+        for name, value in ctx.params.items():
+            for source in value if isinstance(value, list | tuple) else [value]:
+                is_path = name != "out" and isinstance(source, str | Path)
+                with contextlib.suppress(OSError, ValueError):  # no such file
+                    if is_path and out and Path(out).is_file() and Path(out).samefile(source):
+                        raise typer.BadParameter(f"{source} is an input, --out would write over it")
+        return super().invoke(ctx)
 
 
 def _version(asked: bool) -> None:
@@ -50,14 +81,17 @@ def build() -> typer.Typer:
         if path.stem not in _NOT_VERBS:
             module = importlib.import_module(f"pomona.cli.{path.stem}")
             name = path.stem.rstrip("_")
-            app.command(name, short_help=(module.__doc__ or "").partition("\n")[0])(getattr(module, name))
+            short_help = (module.__doc__ or "").partition("\n")[0]
+            app.command(name, cls=_Verb, short_help=short_help)(getattr(module, name))
     return app
 
 
 def run() -> None:
     """Run the command line; the exit code is 0 (done), 1 (refused or failed) or 2 (wrong usage)."""
+    warnings.showwarning = _note  # type: ignore[assignment]
     try:
         code = build()(standalone_mode=False) or 0
+        sys.stdout.flush()
     except _ClickException as error:
         message: str = error.format_message()  # type: ignore[attr-defined]
         code = _complain(message, 2 if isinstance(error, _UsageError) else 1)
@@ -65,14 +99,17 @@ def run() -> None:
         code = _complain("interrupted", 130)
     except PomonaError as error:
         code = _complain(str(error), 1)
-    except BrokenPipeError:  # `pomona … | head`: point stdout elsewhere so that the final flush is quiet
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # `pomona … | head`
+        _close_output()
         code = 0
     except typer.Exit as stop:
         code = stop.exit_code
-    except MemoryError:
-        code = _complain("out of memory", 1)
+    except MemoryError as error:
+        code = _complain(f"out of memory{f': {error}' if str(error) else ''}", 1)
     except Exception as error:
+        if isinstance(error, OSError) and error.filename is None and error.errno in _FULL:
+            _close_output()
+            sys.exit(_complain(f"standard output cannot be written: {error.strerror}", 1))
         if os.environ.get("POMONA_DEBUG"):
             raise
         code = _complain(f"internal error: {type(error).__name__}: {error} (POMONA_DEBUG=1 shows where)", 1)
@@ -80,5 +117,15 @@ def run() -> None:
 
 
 def _complain(message: str, code: int) -> int:
-    typer.echo(f"pomona: {' '.join(message.split())}", err=True)
+    with contextlib.suppress(OSError):
+        typer.echo(f"pomona: {' '.join(message.split())}", err=True)
     return code
+
+
+def _note(message: Warning | str, *_: Any) -> None:
+    typer.echo(f"note: {' '.join(str(message).split())}", err=True)
+
+
+def _close_output() -> None:
+    """Point standard output to nowhere, so that the last flush, as Python ends, is quiet."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

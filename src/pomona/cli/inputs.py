@@ -12,19 +12,25 @@ if TYPE_CHECKING:
     from pomona.measures.lists import ScoredQueries
 
 
+_BYTES_A_LINE = 160  # the line and its number as Python's objects, at the most: a test measures
+
+
 def read_scores(path: Path, n_docs: int) -> Scores:
     """One number a line; anything else is refused with its line."""
     import numpy as np
 
+    from pomona._machine import require_memory
     from pomona.data.compression import read_bytes
 
-    lines = read_bytes(path).rstrip().splitlines()
+    text = read_bytes(path)
+    require_memory(len(text) + _BYTES_A_LINE * (text.count(b"\n") + text.count(b"\r") + 1), path)
+    lines = text.rstrip().splitlines()
     if len(lines) != n_docs and all(map(_is_number, lines)):
         raise InputError(f"found {len(lines)} scores for {n_docs} documents", path)
     for number, line in enumerate(lines, 1):
         if not _is_number(line):
-            text = line.decode(errors="replace").strip()
-            shown = repr(text if len(text) <= 40 else text[:40] + "…")
+            token = line.decode(errors="replace").strip()
+            shown = repr(token if len(token) <= 40 else token[:40] + "…")
             raise InputError(f"found {shown}, expected one score (a number)", path, number)
     return np.array([float(line) for line in lines], np.float64)
 
@@ -34,7 +40,8 @@ def _is_number(text: bytes) -> bool:
         value = float(text)
     except ValueError:
         return False
-    return value == value and b"_" not in text
+    is_rounded = abs(value) == float("inf") and b"n" not in text.lower()  # 1e999, which is finite
+    return value == value and not is_rounded and b"_" not in text
 
 
 def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[ScoredQueries, list[str]]:

@@ -53,6 +53,8 @@ def train(
     fitted = cls(**chosen)
     if out.parent != Path() and not out.parent.is_dir():
         raise InputError("no such directory to write the model to", out.parent)
+    if out.is_dir():
+        raise InputError("found a directory, expected the name of a file to write the model to", out)
     columns = named_columns(label, qid, doc_id)
     training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
     if hasattr(fitted, "n_trees") and is_first_run("trees/grower.py") and not as_json:

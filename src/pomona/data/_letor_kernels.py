@@ -22,10 +22,12 @@ LONGEST_QUERY_ID = 255
 LARGEST_FEATURE_ID = 10_000_000
 
 # What is wrong at a place.
-FINE, BAD_LABEL, NO_QUERY, BAD_QUERY, BAD_FEATURE, ZERO_FEATURE, BAD_VALUE, REPEATED, BEYOND = range(9)
+FINE, BAD_LABEL, NO_QUERY, BAD_QUERY, BAD_FEATURE, ZERO_FEATURE, BAD_VALUE, REPEATED, BEYOND, TOO_LARGE = (
+    range(10)
+)
 
 # What a piece of text is, read as a number.
-_NUMBER, _UNSURE, _UNDEFINED, _OTHER = range(4)
+_NUMBER, _UNSURE, _UNDEFINED, _OTHER, _INFINITE = range(5)  # infinite: a finite number beyond float32
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _HASH, _PLUS, _MINUS, _DOT, _COLON, _LETTERS = b"\t\n\r #+-.:A"
 _NONE, _ONE, _NINE, _TEN, _ZERO = (np.uint64(value) for value in (0, 1, 9, 10, ord("0")))
@@ -131,7 +133,8 @@ def _read_number(text, p):
             return p, np.float32(np.nan), _OTHER
         exponent += -power if exponent_sign == _MINUS else power
     value, certain = _to_float32(mantissa, exponent)
-    return p, -value if sign == _MINUS else value, _NUMBER if certain else _UNSURE
+    status = _INFINITE if certain and np.isinf(value) else _NUMBER if certain else _UNSURE
+    return p, -value if sign == _MINUS else value, status
 
 
 @kernel
@@ -369,8 +372,9 @@ def read_features(
                 p, value, status = _read_number(text, value_at)
             if status == _NUMBER and text[p] == _SPACE:
                 p += _ONE
-            elif status == _OTHER or not _ends_token(text, p):
-                error_at, error = np.int64(value_at), BAD_VALUE
+            elif status >= _OTHER or not _ends_token(text, p):
+                error = TOO_LARGE if status == _INFINITE and _ends_token(text, p) else BAD_VALUE
+                error_at = np.int64(value_at)
                 break
             if feature <= width:
                 row[np.uint64(feature - 1)] = undefined if status == _UNDEFINED else value

@@ -11,7 +11,7 @@ import gzip
 import lzma
 import stat
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -21,16 +21,23 @@ from numpy.typing import NDArray
 
 from pomona._arrays import whole_file
 from pomona._jit import over_chunks
-from pomona._machine import available_memory
+from pomona._machine import memory_room, require_memory
 from pomona.errors import InputError, MissingDataError, PomonaError
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SIGNATURES = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
 SUFFIXES = tuple(_SIGNATURES)
-_OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# What makes a decompressor that takes no more memory than this; the gzip module reads to the end by itself.
+_DECOMPRESSORS: dict[str, Callable[[int], Any]] = {
+    ".bz2": lambda room: bz2.BZ2Decompressor(),
+    ".xz": lambda room: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=max(room, 1)),
+    ".zst": lambda room: zstandard.ZstdDecompressor(
+        max_window_size=min(max(room, 1 << 10), 1 << 31)
+    ).decompressobj(),
+}
 _PIECE = 1 << 20
 # Zstandard makes up to 32 kB of a byte, and all that comes of one piece is made at once.
-_ZSTANDARD_PIECE = 1 << 13
+_ZSTANDARD_PIECE = 1 << 8
 
 
 def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], list[int]]:
@@ -41,15 +48,15 @@ def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], 
     """
     if all(is_plain(path) for path in paths):
         return _read_plain(paths, padding)
-    room = available_memory()
+    room = memory_room()
     text = bytearray()
     starts = []
     for path in paths:
         starts.append(len(text))
         for piece in pieces(path):
+            # A buffer that grows takes an eighth more than it needs.
+            require_memory((len(text) + 2 * len(piece)) * 9 // 8, path, "the text in it", room)
             text += piece
-            if len(text) > room:
-                raise InputError(f"holds more than the {_in_gigabytes(room)} of memory available", path)
         if text.startswith(_BYTE_ORDER_MARK, starts[-1]):
             del text[starts[-1] : starts[-1] + len(_BYTE_ORDER_MARK)]
         text += b"\n"
@@ -60,6 +67,7 @@ def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], 
 def read_bytes(path: Path) -> bytes:
     """The bytes of one file, without a byte order mark."""
     text, _ = read_files([path], padding=1)
+    require_memory(text.size, path, "the text in it")
     return text[:-1].tobytes()
 
 
@@ -110,8 +118,7 @@ def _read_plain(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8],
     marks = [_byte_order_mark(path) for path in paths]
     sizes = [state[0] - mark for state, mark in zip(states, marks, strict=True)]
     total = sum(sizes) + len(paths) + padding - 1
-    if total > available_memory():
-        raise InputError(f"holds {_in_gigabytes(total)}, more than the memory available", paths[0])
+    require_memory(total, paths[0], "the text in it")
     text = np.empty(total, np.uint8)
     starts, start = [], 0
     for path, mark, size, state in zip(paths, marks, sizes, states, strict=True):
@@ -150,26 +157,39 @@ def pieces(path: Path) -> Iterator[bytes]:
     """The content of a file, decompressed where it is compressed, a piece at a time."""
     with _readable(path), path.open("rb") as file:
         compression = _compression(file.peek(8)[:8], path)
-        if compression == ".zst":
-            yield from _zstandard_pieces(file)
-            return
-        stream: Any = file if compression is None else _OPENERS[compression](file)
-        while piece := stream.read(_PIECE):
-            yield piece
+        if compression is None or compression == ".gz":
+            stream: Any = file if compression is None else gzip.GzipFile(fileobj=file)
+            while piece := stream.read(_PIECE):
+                yield piece
+        else:
+            yield from _streams(file, compression)
 
 
-def _zstandard_pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Frame after frame, because the package's own reader takes a file that is cut short for a whole one."""
-    decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)
-    frame = None
-    while piece := file.read(_ZSTANDARD_PIECE):
-        while piece:
-            frame = frame or decompressor.decompressobj()
-            yield frame.decompress(piece)
-            piece = frame.unused_data if frame.eof else b""
-            frame = None if frame.eof else frame
-    if frame is not None:
-        raise EOFError("the last frame is cut short")
+def _streams(file: BinaryIO, compression: str) -> Iterator[bytes]:
+    """Stream after stream of a compressed file, to its last byte.
+
+    The readers of the libraries take what they do not understand behind a stream for the end of the file, or
+    a file that is cut short for a whole one.
+    """
+    stream: Any = None
+    n_zeros = 0
+    limit = () if compression == ".zst" else (_PIECE,)
+    while piece := file.read(_ZSTANDARD_PIECE if compression == ".zst" else _PIECE):
+        while piece or not getattr(stream, "needs_input", True):
+            if stream is None:
+                if compression == ".xz":  # zeros may stand behind a stream, four or eight or …
+                    n_zeros += len(piece) - len(piece := piece.lstrip(b"\0"))
+                    if not piece:
+                        break
+                stream = _DECOMPRESSORS[compression](memory_room())
+            yield stream.decompress(piece, *limit)
+            piece = b""
+            if stream.eof:
+                piece, stream = stream.unused_data, None
+    if stream is not None:
+        raise EOFError("it is cut short, or what stands behind its end is damaged")
+    if n_zeros % 4:
+        raise EOFError("what stands behind its end is damaged")
 
 
 @contextlib.contextmanager
@@ -199,10 +219,6 @@ def _compressor(file: BinaryIO, suffix: str) -> contextlib.AbstractContextManage
         ).stream_writer(file, closefd=False)
         return writer
     return contextlib.nullcontext(file)
-
-
-def _in_gigabytes(n_bytes: int) -> str:
-    return f"{n_bytes / 1e9:.1f} GB"
 
 
 def _read_only(text: NDArray[np.uint8]) -> NDArray[np.uint8]:

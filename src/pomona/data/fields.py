@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._machine import require_memory
 from pomona._types import Offsets, Values
 from pomona.data.text import offsets
 from pomona.errors import InputError
@@ -24,6 +25,7 @@ _NEWLINE, _BLANK, _HASH = 10, 32, 35
 _TAB = np.uint8(9)
 _CHUNK = 1 << 18  # bytes cut at a time: they fit the processor's cache
 _ROWS = 1 << 20  # numbers read at a time
+_BYTES_A_LINE = 352  # the places of the fields and the groups of queries, at the most: a test measures
 _WIDEST = 32  # longer fields are taken one by one
 
 _INTEGER = np.zeros(256, np.bool_)
@@ -84,6 +86,7 @@ def columns(text: bytes, file: str, layout: Layout, *, comments: bool) -> list[C
 
     With `comments`, a line whose first field starts with `#` is left out.
     """
+    require_memory(_BYTES_A_LINE * (text.count(b"\n") + 1), file)
     starts: list[list[Offsets]] = [[] for _ in layout.wanted]
     ends: list[list[Offsets]] = [[] for _ in layout.wanted]
     at = n_lines = 0

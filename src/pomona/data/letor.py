@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import over_chunks
-from pomona._machine import available_memory
+from pomona._machine import in_units, memory_room, require_memory
 from pomona._types import Features, Labels, Offsets
 from pomona.data import _letor_kernels as kernels
 from pomona.data import parsed_cache
 from pomona.data.compression import plain_name, read_bytes, read_files
-from pomona.data.dataset import Dataset, gather
-from pomona.data.text import TextColumn, offsets
+from pomona.data.dataset import LARGEST_LABEL, Dataset, gather
+from pomona.data.text import TextColumn, offsets, text_array
 from pomona.errors import InputError
 
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
@@ -35,6 +37,9 @@ Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 # Small enough for Ctrl-C to be heard between two pieces, large enough to forget the cost of a call.
 _BYTES_A_PIECE = 1 << 20
 _LINES_A_PIECE = 2048
+# For the heads, the gathering of queries and the places of comments, at the most: a test measures.
+_BYTES_A_LINE = 176
+_NAMES_A_CHECK, _BYTES_A_NAME = 1 << 15, 512
 
 
 def read_letor(
@@ -47,7 +52,8 @@ def read_letor(
 ) -> Dataset:
     """Read one or many files, plain or compressed (.gz, .bz2, .xz, .zst), as one dataset.
 
-    Documents of a query are gathered wherever they stand; queries come in the order in which they first
+    Documents of a query are gathered wherever they stand, also in several files, of which a warning tells;
+    queries come in the order in which they first
     appear. `data.n_undefined` is the number of features that are missing, NaN or the token NULL.
 
     Parameters
@@ -78,8 +84,13 @@ def read_letor(
     if n_features is not None and not 1 <= n_features <= kernels.LARGEST_FEATURE_ID:
         raise InputError(f"n_features must be in 1..{kernels.LARGEST_FEATURE_ID}, found {n_features}")
 
+    with np.errstate(over="ignore"):
+        filling = np.float32(undefined)
+    if np.isinf(filling) and np.isfinite(undefined):
+        raise InputError(f"undefined must be NaN or a value that float32 can hold, found {undefined}")
+
     def parse() -> Dataset:
-        return _parse(files, n_features, np.float32(undefined), query_files)
+        return _parse(files, n_features, filling, query_files)
 
     if not cache:
         return parse()
@@ -163,13 +174,14 @@ def _parse(
     files: Sequence[Path], n_features: int | None, undefined: np.float32, query_files: Sequence[Path] | None
 ) -> Dataset:
     source = _Source.read(files)
+    _require_memory_of_lines(source, shortest=8 if query_files is None else 2)
     heads = _read_heads(source, with_queries=query_files is None)
     n_docs = len(heads.labels)
     if n_docs == 0 and heads.error is None:
         raise InputError("found no document", ", ".join(str(path) for path in files))
     if query_files is None:
         order, query_ptr, qids = gather(heads.queries)
-        qids = qids if heads.names is None else np.array(heads.names)[qids]
+        qids = qids if heads.names is None else text_array(heads.names)[qids]
     else:
         order, query_ptr, qids = None, *_queries_by_size(query_files, source, heads)
     rows = np.empty(0, np.int64)
@@ -179,6 +191,11 @@ def _parse(
     X, n_undefined, hash_at = _read_features(source, heads, rows, n_features, undefined)
     if heads.error is not None:  # only now, because an earlier line may have a wrong feature
         raise heads.error
+    if len(files) > 1 and query_files is None:
+        ends = np.searchsorted(heads.features_at, source.starts[1:])
+        of_files = [np.unique(part) for part in np.split(heads.queries, ends)]
+        names = None if heads.names is None else np.array(heads.names, object)
+        warn_of_shared_queries([ids if names is None else names[ids] for ids in of_files], files)
     comments, doc_ids = _read_comments(source, hash_at if order is None else hash_at[order])
     data = Dataset.from_parts(
         X,
@@ -213,16 +230,21 @@ def _read_heads(source: _Source, with_queries: bool) -> _Heads:
 
 
 def _with_exact_labels(source: _Source, heads: _Heads) -> _Heads:
-    """Read the labels that the kernel could not be sure of."""
-    for i in np.flatnonzero(np.isnan(heads.labels)).tolist():
+    """Read the labels that the kernel could not be sure of, and those that float32 may have rounded."""
+    for i in np.flatnonzero(~(np.abs(heads.labels) < LARGEST_LABEL)).tolist():
         at = int(heads.features_at[i])
         while at > 0 and source.text[at - 1] != ord("\n"):
             at -= 1
         line = source.content(at)
         at += len(line) - len(line.lstrip(b" \t"))
-        heads.labels[i] = _exact_value(line.split()[0])
+        token = line.split()[0]
+        heads.labels[i] = _exact_value(token)
         if np.isinf(heads.labels[i]):
             return heads.before(i, _head_error(source, at, kernels.BAD_LABEL))
+        if abs(heads.labels[i]) >= LARGEST_LABEL and Decimal(token.decode()) != int(heads.labels[i]):
+            return heads.before(
+                i, source.refuse(at, f"a label that float32 can hold (up to {LARGEST_LABEL})")
+            )
     return heads
 
 
@@ -235,6 +257,9 @@ def _with_named_queries(source: _Source, heads: _Heads) -> _Heads:
         token = source.text[start:end].tobytes()
         number = numbers.setdefault(token, len(names))
         if number == len(names):
+            if number % _NAMES_A_CHECK == 0:
+                n_bytes = _NAMES_A_CHECK * _BYTES_A_NAME
+                require_memory(n_bytes, source.files[0], f"an index of more than {number} query ids")
             try:
                 names.append(token.decode())
             except UnicodeDecodeError:
@@ -290,12 +315,13 @@ def _read_features(
     """X, the number of undefined values, and where the comment of each line starts (-1: nowhere)."""
     n_docs = len(heads.labels)
     hash_at, unsure = np.empty(n_docs, np.int64), np.zeros(n_docs, np.bool_)
-    room = available_memory()
+    room = memory_room()
     width = heads.width if n_features is None else n_features
-    if _memory_of(n_docs, width) > room:
-        if n_features is not None:
-            raise InputError(f"{n_docs} documents × {n_features} features do not fit the memory available")
-        width = 0  # the guess may come out of a comment: look before allocating
+    if n_features is not None:
+        shape = f"a table of {n_docs} documents × {n_features} features"
+        require_memory(_memory_of(n_docs, n_features), source.files[0], shape, room)
+    elif 2 * _memory_of(n_docs, width) > room:
+        width = 0  # the guess may come out of a comment, and then X is copied: look before allocating
     while True:
         X = np.empty((n_docs, width), np.float32)
         parts = _over_pieces(
@@ -318,9 +344,10 @@ def _read_features(
             break
         if _memory_of(n_docs, largest) > room:
             if error is None or -largest_at < error[0]:
-                raise source.refuse(
-                    -largest_at, f"feature ids that let {n_docs} documents fit the memory available"
+                expected = (
+                    f"feature ids that let {n_docs} documents fit the {in_units(room)} that may be used"
                 )
+                raise source.refuse(-largest_at, f"{expected} (POMONA_MEMORY)")
             break
         width = largest
     if error is not None:
@@ -335,9 +362,13 @@ def _read_features(
 
 def _read_exactly(source: _Source, at: int, undefined: np.float32, out: NDArray[np.float32]) -> None:
     """Read a line's features, which the kernel found to be well written, the way the format is defined."""
-    for token in source.content(at).split():
-        feature, _, value = token.partition(b":")
-        out[int(feature) - 1] = undefined if value == b"NULL" else _exact_value(value)
+    for token in re.finditer(rb"[^ \t\r]+", source.content(at)):
+        feature, _, value = token[0].partition(b":")
+        number = undefined if value == b"NULL" else _exact_value(value)
+        if np.isinf(number) and not value.lower().endswith((b"inf", b"infinity")):
+            place = at + token.start() + len(feature) + 1
+            raise _feature_error(source, place, kernels.TOO_LARGE, kernels.LARGEST_FEATURE_ID)
+        out[int(feature) - 1] = number
 
 
 def _feature_error(source: _Source, at: int, code: int, largest: int) -> InputError:
@@ -345,6 +376,7 @@ def _feature_error(source: _Source, at: int, code: int, largest: int) -> InputEr
         kernels.BAD_FEATURE: "feature:value",
         kernels.ZERO_FEATURE: "feature ids from 1",
         kernels.BAD_VALUE: "a number, nan, inf or NULL",
+        kernels.TOO_LARGE: "a value that float32 can hold (up to 3.4e38): rescale that feature",
         kernels.REPEATED: "each feature once a line",
         kernels.BEYOND: f"feature ids up to {largest}",
     }
@@ -353,6 +385,19 @@ def _feature_error(source: _Source, at: int, code: int, largest: int) -> InputEr
 
 def _memory_of(n_docs: int, width: int) -> int:
     return n_docs * width * 4
+
+
+def _require_memory_of_lines(source: _Source, shortest: int) -> None:
+    """Refuse more lines than memory has room for; they are counted only where it could be short."""
+    if source.text.size // shortest * _BYTES_A_LINE > memory_room():
+
+        def count(first: int, last: int) -> int:
+            starts = range(first, last, _BYTES_A_PIECE)
+            pieces = (source.text[start : min(start + _BYTES_A_PIECE, last)] for start in starts)
+            return sum(int(np.count_nonzero(piece == ord("\n"))) for piece in pieces)
+
+        n_lines = sum(over_chunks(count, source.text.size, smallest=_BYTES_A_PIECE))
+        require_memory(n_lines * _BYTES_A_LINE, source.files[0], f"an index of its {n_lines} lines")
 
 
 def _read_comments(source: _Source, hash_at: Offsets) -> tuple[TextColumn | None, TextColumn | None]:
@@ -380,6 +425,21 @@ def _over_pieces(kernel: Callable[..., Any], n_items: int, size: int, *arguments
         return [kernel(a, min(a + size, last), *arguments) for a in range(first, last, size)]
 
     return [result for results in over_chunks(run, n_items, smallest=size) for result in results]
+
+
+def warn_of_shared_queries(qids: Sequence[NDArray[Any]], files: Sequence[Path]) -> None:
+    """Say it when files that are read as one have query ids in common: ids may start anew in each."""
+    if len({ids.dtype.kind for ids in qids}) > 1:
+        qids = [ids.astype(np.str_) for ids in qids]
+    distinct, counts = np.unique(np.concatenate(qids), return_counts=True)
+    if (shared := distinct[counts > 1]).size:
+        first, second = [file for ids, file in zip(qids, files, strict=True) if (ids == shared[0]).any()][:2]
+        warnings.warn(
+            f"query {shared[0]} stands in {first} and in {second}, and is taken as one query "
+            f"({shared.size} such): if ids start anew in each file, make them distinct",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _exact_value(token: bytes) -> np.float32:

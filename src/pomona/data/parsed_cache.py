@@ -1,7 +1,8 @@
 """The binary copy of parsed files that `cache=True` keeps: mapped instead of parsed while they are the same.
 
 A copy is named by the paths and the parameters, and holds for each source its size, its times of change and
-a digest of sampled blocks. It may vanish, be damaged or be impossible to write: then the text is parsed.
+a digest of sampled blocks. It may vanish, be damaged, be impossible to write, or lie where others can write:
+then the text is parsed.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pomona._arrays import read_arrays, write_arrays
-from pomona._cache import cache_directory
+from pomona._cache import cache_directory, is_private
 from pomona.data.dataset import Dataset
 from pomona.data.text import TextColumn
-from pomona.errors import PomonaError
+from pomona.errors import InputError, PomonaError
 
 _KIND = "dataset 1"  # changes whenever the reader would make other arrays of the same text
 _N_BLOCKS, _BLOCK = 16, 4096
@@ -36,19 +38,27 @@ def kept(sources: Sequence[Path], parameters: Sequence[Any], parse: Callable[[],
     except OSError:  # a pipe, or no file at all: parsing will say
         return parse()
     copy = _place(sources, parameters)
-    with contextlib.suppress(PomonaError, KeyError, ValueError):
+    with contextlib.suppress(PomonaError, OSError, LookupError, TypeError, ValueError, AttributeError):
+        _refuse_open(copy.parent)
         header, arrays = read_arrays(copy, _KIND, mapped=True)
         if header["sources"] == before:
             return _dataset(header, arrays)
     data = parse()
     try:
         if _fingerprint(sources) == before:
-            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _refuse_open(copy.parent)
             write_arrays(copy, _KIND, {"sources": before, **_facts(data)}, _arrays(data))
             _forget_old(copy.parent)
     except (OSError, PomonaError) as error:
         warnings.warn(f"no copy of {sources[0]} is kept: {error}", RuntimeWarning, stacklevel=3)
     return data
+
+
+def _refuse_open(directory: Path) -> None:
+    """What others could have put there is no copy of ours, and what we put there they could change."""
+    if not is_private(directory):
+        raise InputError(f"others can write to {directory}: chmod go-w, or set POMONA_CACHE")
 
 
 def _place(sources: Sequence[Path], parameters: Sequence[Any]) -> Path:
@@ -100,6 +110,12 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         for name in ("doc_ids", "comments")
         if f"{name}.buffer" in arrays
     }
+    n_docs, n_queries = int(arrays["query_ptr"][-1]), len(arrays["query_ptr"]) - 1
+    if not (
+        (len(arrays["X"]), len(arrays["y"]), len(arrays["qids"])) == (n_docs, n_docs, n_queries)
+        and arrays["X"].dtype == arrays["y"].dtype == np.float32
+    ):
+        raise ValueError("the arrays do not belong together")
     data = Dataset.from_parts(
         arrays["X"],
         arrays["y"],

@@ -13,13 +13,14 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pomona.data.compression import first_line, plain_name
+from pomona.data.compression import first_line, plain_name, read_bytes
 from pomona.data.dataset import Dataset, concatenated
-from pomona.data.letor import read_letor
+from pomona.data.letor import read_letor, warn_of_shared_queries
 from pomona.data.table import is_table, read_table
 from pomona.errors import InputError
 
@@ -27,6 +28,7 @@ Source: TypeAlias = "str | os.PathLike[str]"
 
 QUERY_FILE = (".query", ".group")
 """How the name of a file of query sizes ends."""
+_OTHER_FILES = (".weight", ".init", ".position")
 
 
 def read(
@@ -41,7 +43,8 @@ def read(
 ) -> Dataset:
     """Read a file, or several one after the other, as one dataset.
 
-    A collection or a directory with folds is not one dataset: `pomona.load` takes a fold of it.
+    A query id that stands in two of the files is one query, and a warning says so. A collection or a
+    directory with folds is not one dataset: `pomona.load` takes a fold of it.
 
     Parameters
     ----------
@@ -66,6 +69,7 @@ def read(
     if not files:
         raise InputError("found no file to read")
     query_files = [beside for beside in map(_query_file, files) if beside is not None]
+    _warn_of_unused_files(files, query_files)
     # Each file is read alone, so that one that stands in several folds is parsed only once; but where other
     # files number the queries, the numbers go on from one file to the next.
     batches = [files] if query_files else [[file] for file in files]
@@ -85,6 +89,7 @@ def read(
         data = concatenated(pieces, undefined)
     except InputError as error:
         raise InputError(str(error), files[0]) from None
+    warn_of_shared_queries([piece.qids for piece in pieces], [batch[0] for batch in batches])
     names = None if is_table(files[0]) else _feature_names(files[0], data.n_features)
     return data if names is None else data.replace(feature_names=names)
 
@@ -117,9 +122,24 @@ def _no_file(path: Path) -> InputError:
 
 def _query_file(path: Path) -> Path | None:
     """The file of query sizes beside a file whose lines do not tell their queries."""
-    candidates = (path.with_name(plain_name(path) + suffix) for suffix in QUERY_FILE)
-    beside = next((candidate for candidate in candidates if candidate.is_file()), None)
-    return None if beside is None or b" qid:" in first_line(path) else beside
+    beside = next(_files_beside(path, QUERY_FILE), None)
+    has_queries = beside is not None and (is_table(path) or b" qid:" in first_line(path))
+    return None if has_queries else beside
+
+
+def _files_beside(path: Path, endings: Iterable[str]) -> Iterator[Path]:
+    names = dict.fromkeys((plain_name(path), path.name))
+    candidates = (path.with_name(name + ending) for name in names for ending in endings)
+    return (candidate for candidate in candidates if candidate.is_file())
+
+
+def _warn_of_unused_files(files: Iterable[Path], query_files: Iterable[Path]) -> None:
+    """Say which files beside the data, as LightGBM reads them by itself, are not looked at."""
+    for path in files:
+        for beside in _files_beside(path, (*QUERY_FILE, *_OTHER_FILES)):
+            if beside not in query_files:
+                why = "the data tell their queries" if beside.suffix in QUERY_FILE else "only LightGBM does"
+                warnings.warn(f"{beside} is not used: {why}", UserWarning, stacklevel=3)
 
 
 def _feature_names(path: Path, n_features: int) -> list[str] | None:
@@ -127,5 +147,10 @@ def _feature_names(path: Path, n_features: int) -> list[str] | None:
     file = path.with_name(plain_name(path).rpartition(".")[0] + ".features.json")
     if not file.is_file():
         return None
-    names = json.loads(file.read_text(encoding="utf-8"))
+    try:
+        names = json.loads(read_bytes(file))
+    except ValueError as error:
+        raise InputError(f"cannot be read as JSON: {error}", file) from None
+    if not isinstance(names, dict):
+        raise InputError('expected names by their numbers, {"1": "bm25", …}', file)
     return [str(names.get(str(number), f"f{number}")) for number in range(1, n_features + 1)]

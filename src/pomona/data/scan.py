@@ -142,6 +142,8 @@ def text_hashes(texts: TextColumn) -> Hashes:
 
 def duplicates(hashes: Hashes, groups: Offsets | None = None) -> tuple[Offsets, Offsets]:
     """Places (first, later) of equal hashes, within a group where groups are given, in the later's order."""
+    if not hashes.size:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     keys = hashes if groups is None else hashes + groups.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import difflib
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._machine import require_memory
 from pomona._types import Features
 from pomona.data.compression import is_plain, plain_name, read_bytes
 from pomona.data.dataset import Dataset
 from pomona.data.parsed_cache import kept
+from pomona.data.table_size import check_delimited, parquet_bytes, require_cells
 from pomona.errors import InputError
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc")
@@ -40,15 +43,16 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
         if name is not None:
             _check_column(name, table.columns, use)
     for name in (label, qid):
-        _check_no_null(table[name], name)
+        _check_no_null(table.get_column(name), name)
     X, feature_names = features_of_frame(table.drop(special))
-    y = _numbers(table[label], "label")
+    labels = table.get_column(label)
+    y = _exact(labels) if labels.dtype.is_integer() else _numbers(labels, "label")
     try:
         return Dataset(
             X,
             y,
-            table[qid].to_numpy(),
-            doc_ids=None if doc_id is None else _texts(table[doc_id]),
+            _exact(table.get_column(qid)),
+            doc_ids=None if doc_id is None else _texts(table.get_column(doc_id)),
             feature_names=feature_names,
         )
     except InputError as error:
@@ -72,7 +76,7 @@ def read_table(
 
     def parse() -> Dataset:
         try:
-            frame = _frame(file)
+            frame = _frame(file, qid, doc_id)
             if frame.is_empty():
                 raise InputError("found no document, expected a row for each below the names of the columns")
             return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
@@ -82,25 +86,73 @@ def read_table(
     return kept([file], [label, qid, doc_id], parse) if cache else parse()
 
 
-def _frame(file: Path) -> Any:
+def _frame(file: Path, qid: str, doc_id: str | None) -> Any:
+    """The table in a file, once it is known to fit into memory."""
     import polars as pl
 
     suffix = _suffix(file)
+    separator = {".csv": ",", ".tsv": "\t"}.get(suffix)
     # What is not compressed, polars reads from the disk itself, without a copy of the text.
-    source = file if is_plain(file) else io.BytesIO(read_bytes(file))
+    is_copied = suffix in (".jsonl", ".ndjson") or not is_plain(file)
+    source: Any = io.BytesIO(read_bytes(file)) if is_copied else file
     try:
-        if suffix in (".csv", ".tsv"):
-            return pl.read_csv(
-                source,
-                separator="\t" if suffix == ".tsv" else ",",
-                infer_schema_length=None,  # a column may be whole numbers for long before a fraction comes
-                null_values=["NULL", "null", "NA"],
-            )
+        if separator is not None:
+            check_delimited(file, source, separator.encode())
+            return _read_delimited(file, source, separator, qid, doc_id)
         if suffix in (".jsonl", ".ndjson"):
+            require_memory(3 * len(source.getvalue()), file)
+            schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
+            require_cells(file, 1 + source.getvalue().count(b"\n"), len(schema))
             return pl.read_ndjson(source, infer_schema_length=None)
-        return pl.read_parquet(source) if suffix == ".parquet" else pl.read_ipc(source)
-    except (pl.exceptions.PolarsError, OSError) as error:
+        scan, read = (
+            (pl.scan_parquet, pl.read_parquet) if suffix == ".parquet" else (pl.scan_ipc, pl.read_ipc)
+        )
+        lazy = scan(source)
+        require_cells(file, lazy.select(pl.len()).collect().item(), len(lazy.collect_schema()))
+        if suffix == ".parquet":
+            require_memory(2 * parquet_bytes(source), file)
+        return read(source)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", file) from None
+
+
+def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: str | None) -> Any:
+    """A CSV or TSV file; ids are texts as they are written, query ids integers if all look as those print."""
+    import polars as pl
+
+    def read(texts: Sequence[str], **options: Any) -> Any:
+        if isinstance(source, io.BytesIO):
+            source.seek(0)
+        return pl.read_csv(
+            source,
+            separator=separator,
+            infer_schema_length=None,  # a column may be whole numbers for long before a fraction comes
+            null_values=["NULL", "null", "NA"],
+            schema_overrides=dict.fromkeys(texts, pl.String),
+            **options,
+        )
+
+    ids = [name for name in (qid, doc_id) if name is not None]
+    frame = read(ids)
+    for name in frame.columns:
+        original, mark, _ = name.rpartition("_duplicated_")
+        if mark and original in frame.columns:
+            raise InputError(f"two columns are called {original!r}: rename one", file, 1)
+        if name in ids and (broken := frame[name].str.contains(r"[\x00-\x1f]").fill_null(False)).any():
+            row = int(broken.arg_max()) + 1
+            raise InputError(f"column {name!r} holds a line break or control character in row {row}", file)
+    floats = [
+        name for name in frame.columns if frame[name].dtype.is_float() and frame[name].is_infinite().any()
+    ]
+    for name, texts in read(floats, columns=floats).to_dict().items() if floats else ():
+        for row in np.flatnonzero(frame[name].is_infinite().fill_null(False).to_numpy()).tolist():
+            if "inf" not in texts[row].lower():
+                raise InputError(
+                    f"column {name!r} holds a finite value beyond float32 in row {row + 1}: rescale it", file
+                )
+    if qid in frame.columns and frame[qid].str.contains(r"^(?:0|-?[1-9][0-9]{0,17})$").all():
+        frame = frame.with_columns(pl.col(qid).cast(pl.Int64))
+    return frame
 
 
 def is_table(path: str | Path) -> bool:
@@ -140,6 +192,8 @@ def _narwhals_frame(frame: Any) -> Any:
         table = nw.from_native(frame)
     except TypeError:
         raise InputError(f"expected a data frame, found {type(frame).__name__}") from None
+    except nw.exceptions.NarwhalsError as error:  # two columns of one name
+        raise InputError(f"the data frame cannot be used: {' '.join(str(error).split())}") from None
     return table.collect() if isinstance(table, nw.LazyFrame) else table
 
 
@@ -173,6 +227,15 @@ def _numbers(column: Any, use: str) -> NDArray[np.float64]:
         raise InputError(f"column {column.name!r} ({use}) holds {column.dtype}, expected numbers{first}")
     numbers: NDArray[np.float64] = column.cast(nw.Float64).fill_null(float("nan")).to_numpy()
     return numbers
+
+
+def _exact(column: Any) -> NDArray[Any]:
+    """A column as an array that holds the same values: numbers as such, others as objects."""
+    kind = column.dtype
+    if kind.is_float() or kind.is_temporal() or (kind.is_integer() and "128" not in str(kind)):
+        exact: NDArray[Any] = column.to_numpy()
+        return exact
+    return np.array(column.to_list(), object)
 
 
 def _is_number(value: Any) -> bool:

@@ -9,12 +9,21 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pomona._machine import require_memory
 from pomona._types import Offsets
+from pomona.errors import InputError
 
 
 def offsets(lengths: ArrayLike) -> Offsets:
     """Where pieces of these lengths begin, laid end to end, and where the last ends."""
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+
+def text_array(texts: Sequence[str]) -> NDArray[np.str_]:
+    """Texts as an array, in which each takes as much memory as the longest."""
+    longest = max(map(len, texts), default=0)
+    require_memory(4 * longest * len(texts), what=f"an array of texts, the longest of {longest} characters,")
+    return np.array(texts, np.str_)
 
 
 class TextColumn(Sequence[str]):
@@ -37,7 +46,10 @@ class TextColumn(Sequence[str]):
         """Pack texts; a column that is packed already is returned as it is."""
         if isinstance(texts, TextColumn):
             return texts
-        encoded = [str(text).encode() for text in texts]
+        try:
+            encoded = [str(text).encode() for text in texts]
+        except UnicodeEncodeError as error:
+            raise InputError(f"found a text that UTF-8 cannot hold: {error.object!r:.60}") from None
         return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets([len(text) for text in encoded]))
 
     @classmethod

@@ -3,6 +3,8 @@
 Numbers are read as C's `atof` and `atol` read them, because that is what trec_eval does: `0x10` is 16,
 `1_000` is 1, a judgment `1.7` is 1. Two things are refused that the tool lets pass in silence: a score
 that is not a number, which has no place in any order, and a NUL byte, behind which the tool sees nothing.
+A byte order mark is left out, as in every text: to the tool it is part of the first query id, which then is
+in no other file.
 """
 
 from __future__ import annotations
@@ -15,17 +17,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._machine import require_memory
 from pomona._types import Labels, Offsets, Scores
-from pomona.data.compression import pieces
-from pomona.data.dataset import Dataset
+from pomona.data.compression import read_bytes
+from pomona.data.dataset import Dataset, checked_labels
 from pomona.data.fields import Column, Layout, columns, group, integers, reals
-from pomona.data.text import TextColumn, offsets
+from pomona.data.text import TextColumn, offsets, text_array
 from pomona.errors import InputError
 
 Path = str | os.PathLike[str]
 
 _QRELS = Layout("qid iteration docno judgment", (0, 2, 3), more_allowed=False, blank_allowed=False)
 _RUN = Layout("qid Q0 docno rank score tag", (0, 2, 4, 5), more_allowed=True, blank_allowed=True)
+
+_BYTES_A_DOCUMENT = 448  # while a run is judged, at the most: a test measures
 
 UNJUDGED = -1
 """The label of a retrieved document that has no judgment."""
@@ -98,12 +103,12 @@ class JudgedRun:
 
 def read_qrels(path: Path, *, comments: bool = True) -> Qrels:
     """Read judgments, plain or compressed; lines that start with `#` are comments unless told otherwise."""
-    return parse_qrels(_content(path), os.fspath(path), comments=comments)
+    return parse_qrels(read_bytes(pathlib.Path(path)), os.fspath(path), comments=comments)
 
 
 def read_run(path: Path, *, comments: bool = True) -> Run:
     """Read a run, plain or compressed; lines that start with `#` are comments unless told otherwise."""
-    return parse_run(_content(path), os.fspath(path), comments=comments)
+    return parse_run(read_bytes(pathlib.Path(path)), os.fspath(path), comments=comments)
 
 
 def parse_qrels(text: bytes, file: str = "qrels", *, comments: bool = True) -> Qrels:
@@ -154,6 +159,7 @@ def dataset_of_trec(qrels: Qrels, run: Run) -> JudgedRun:
     shared = [query for query, qid in enumerate(run.qids) if qid in where]
     if not shared:
         raise InputError(f"no query of {run.file} is in {qrels.file}: check that they belong together")
+    require_memory(_BYTES_A_DOCUMENT * len(run.scores) + 3 * len(run.docnos.text), run.file, "judging it")
     labels: list[int] = []
     pools: list[list[int]] = []
     for query in shared:
@@ -168,13 +174,14 @@ def dataset_of_trec(qrels: Qrels, run: Run) -> JudgedRun:
         feature = scores.astype(np.float32)[:, None]
     data = Dataset.from_parts(
         feature,
-        np.array(labels, np.float32),
+        checked_labels(labels, len(labels)),
         offsets([int(run.query_ptr[query + 1] - run.query_ptr[query]) for query in shared]),
-        np.array([run.qids[query].decode(errors="surrogateescape") for query in shared]),
+        text_array([run.qids[query].decode(errors="surrogateescape") for query in shared]),
         doc_ids=_packed(run.docnos.take(rows)),
         feature_names=["score"],
     )
-    pool_labels = np.array([label for pool in pools for label in pool], np.float32)
+    judged_labels = [label for pool in pools for label in pool]
+    pool_labels = checked_labels(judged_labels, len(judged_labels))
     return JudgedRun(data, scores, pool_labels, offsets([len(pool) for pool in pools]))
 
 
@@ -185,8 +192,3 @@ def _packed(column: Column) -> TextColumn:
 
 def _shown(text: bytes) -> str:
     return repr(text.decode(errors="replace"))
-
-
-def _content(path: Path) -> bytes:
-    """The bytes of a file as they are: to the tools a byte order mark is part of the first line."""
-    return b"".join(pieces(pathlib.Path(path)))

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from pomona._machine import require_memory
 from pomona._types import Values
+from pomona.data.compression import read_bytes
 from pomona.data.dataset import gather
 from pomona.errors import InputError
 from pomona.measures.judge import sum_in_order
 from pomona.measures.lists import ScoredQueries
 
+_BYTES_A_LINE = 400  # the line, its parts and its numbers as Python's objects
 _PERL_NUMBER = re.compile(
     rb"\s*([+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan))", re.IGNORECASE
 )
@@ -21,11 +24,10 @@ _JAVA_NUMBER = re.compile(rb"\s*([+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|In
 
 
 def lines_of(path: Path | str) -> list[bytes]:
-    """The lines of a file without their newlines (a last line need not have one)."""
-    try:
-        lines = Path(path).read_bytes().split(b"\n")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path) from None
+    """The lines of a file, plain or compressed, without their newlines (a last line need not have one)."""
+    text = read_bytes(Path(path))
+    require_memory(len(text) + _BYTES_A_LINE * text.count(b"\n"), path)
+    lines = text.split(b"\n")
     return lines[:-1] if lines and not lines[-1] else lines
 
 
