@@ -120,14 +120,18 @@ def read_arrays(
         if description["kind"] != kind:
             raise InputError(f"found a file of {description['kind']!r}, expected {kind!r}", path)
         trusted = mapped and description["modified_ns"] == modified_ns
-        arrays = {
-            entry["name"]: _array(content, start, size, entry, checked=not trusted)
-            for entry in description["arrays"]
-        }
+        arrays: dict[str, NDArray[Any]] = {}
+        end = 0
+        for entry in description["arrays"]:
+            # One after the other: if they could lie over each other, a small file would hold large ones.
+            if entry["offset"] < end:
+                raise ValueError(f"array {entry['name']!r} lies outside its place in the file")
+            array = arrays[entry["name"]] = _array(content, start, size, entry, checked=not trusted)
+            end = entry["offset"] + array.nbytes
         return dict(description["header"]), arrays
     except InputError:
         raise
-    except (LookupError, TypeError, ValueError, RecursionError) as error:
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise InputError(f"is damaged or not a file of Pomona's ({error})", path) from None
 
 
@@ -158,7 +162,7 @@ def _array(content: Any, start: int, size: int, entry: Mapping[str, Any], checke
     count, offset = math.prod(shape), start + entry["offset"]
     if count == 0:
         return np.empty(shape, dtype)
-    if entry["offset"] < 0 or offset % _ALIGNMENT or offset + count * dtype.itemsize > size:
+    if offset % _ALIGNMENT or offset + count * dtype.itemsize > size:
         raise ValueError(f"array {entry['name']!r} lies outside its place in the file")
     array: NDArray[Any] = np.frombuffer(content, dtype, count, offset)
     if checked and zlib.crc32(_bytes_of(array)) != entry["checksum"]:

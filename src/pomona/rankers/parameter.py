@@ -55,10 +55,10 @@ def check_parameters(estimator: Any) -> None:
     cls: type = type(estimator)
     for name, kind in _types_of(cls).items():
         value = getattr(estimator, name)
-        if not _admits(kind, value):
+        if not admits(kind, value):
             if typing.get_origin(kind) is Literal:
                 raise UnknownNameError(name, str(value), map(str, typing.get_args(kind)))
-            raise InputError(f"{name} must be {_words(kind)}, found {value!r}")
+            raise InputError(f"{name} must be {words(kind)}, found {value!r}")
 
 
 @cache
@@ -67,32 +67,34 @@ def _types_of(cls: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(cls)}
 
 
-def _admits(kind: Any, value: Any) -> bool:
+def admits(kind: Any, value: Any) -> bool:
+    """Whether a value is of this type, as annotations write types."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
-        return any(_admits(one, value) for one in arguments)
+        return any(admits(one, value) for one in arguments)
     if origin is Annotated:
-        return _admits(arguments[0], value) and value in arguments[1]
+        return admits(arguments[0], value) and value in arguments[1]
     if origin is Literal:
         return value in arguments
     if origin is tuple:
         items = arguments[:1] * len(value) if isinstance(value, tuple | list) else ()
-        return isinstance(value, tuple | list) and all(map(_admits, items, value))
+        return isinstance(value, tuple | list) and all(map(admits, items, value))
     if kind in (int, float):
         return isinstance(value, Integral if kind is int else Real) and not isinstance(value, bool)
     return isinstance(value, kind) if isinstance(kind, type) else True
 
 
-def _words(kind: Any) -> str:
+def words(kind: Any) -> str:
+    """A type in words."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
-        return ", or ".join(map(_words, arguments))
+        return ", or ".join(map(words, arguments))
     if origin is Annotated:
-        return f"{_words(arguments[0])} {arguments[1]}"
+        return f"{words(arguments[0])} {arguments[1]}"
     if origin is Literal:
         return " or ".join(map(repr, arguments))
     if origin is tuple:
-        return f"several of {_words(arguments[0])}"
+        return f"several of {words(arguments[0])}"
     names = {
         int: "an integer",
         float: "a number",

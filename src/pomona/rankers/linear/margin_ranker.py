@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import ClassVar, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -62,7 +62,7 @@ class MarginRanker(LinearRanker):
     converged_ : whether its solution is within the tolerance.
     """
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("C_", "converged_")
+    learnt_attributes: ClassVar[Mapping[str, Any]] = {"C_": float, "converged_": bool}
 
     C: float | str = "validate"
     max_iterations: int = 1000
