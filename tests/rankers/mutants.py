@@ -118,8 +118,7 @@ def _values(array: np.ndarray, n: int, random: np.random.Generator) -> np.ndarra
 
 
 def _changed_json(value, random: np.random.Generator):
-    """The value with one part of it, however deep, replaced, removed, repeated or moved by one."""
-    value = copy.deepcopy(value)
+    """The value with one part of it, however deep, replaced, removed, repeated, nested or moved by one."""
     places = list(_places(value))
     if not places:
         return _PLAIN[random.integers(len(_PLAIN))]
@@ -134,7 +133,7 @@ def _changed_json(value, random: np.random.Generator):
     elif kind == 3 and isinstance(parent[key], list):
         parent[key] = parent[key] * int(random.choice([0, 2]))
     elif kind == 4:
-        for _ in range(int(random.choice([1, 5, 400]))):
+        for _ in range(int(random.choice([1, 5, 250]))):
             parent[key] = [parent[key]]
     else:
         parent[key] = copy.deepcopy(_PLAIN[random.integers(len(_PLAIN))])
