@@ -17,7 +17,6 @@ import mmap
 import os
 import re
 import secrets
-import stat
 import struct
 import time
 import zlib
@@ -37,13 +36,16 @@ _KINDS = frozenset("biufU")
 
 
 @contextlib.contextmanager
-def whole_file(path: Path, modified_ns: int | None = None) -> Iterator[BinaryIO]:
+def whole_file(
+    path: Path, modified_ns: int | None = None, *, follows_links: bool = True
+) -> Iterator[BinaryIO]:
     """Write a file that appears under its name complete, or not at all if anything fails.
 
-    The bytes go to a file beside it, reach the disk, and only then is that file renamed.
+    The bytes go to a file beside it, reach the disk, and only then is that file renamed. A link is followed,
+    or else replaced.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+    target = Path(os.path.realpath(path)) if follows_links else path
+    if not target.is_symlink() and target.exists() and not target.is_file():
         raise InputError("cannot be written: it is not a regular file", path)
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
     try:

@@ -280,9 +280,7 @@ class Spec(_Record):
         self._replace("n_folds", lambda n_folds: _at_least(2, n_folds))
         with refused_at("time_limit"):
             if self.time_limit is not None and not 0 < self.time_limit < math.inf:
-                raise InputError(
-                    f"found {self.time_limit}, expected more than 0, and a finite number"
-                )
+                raise InputError(f"found {self.time_limit}, expected more than 0, and a finite number")
         _refuse_twins("label", [(row.label, row) for row in self.rankers])
         _refuse_twins("name", [(data.name, data) for data in self.datasets])
 

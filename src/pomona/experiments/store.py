@@ -172,7 +172,7 @@ class Store:
     def finish(self, result: RunResult) -> None:
         """Keep what a run left behind; from here on it is finished."""
         for kind, content in result.files.items():
-            with whole_file(self.path(result.run, kind)) as file:
+            with whole_file(self.path(result.run, kind), follows_links=False) as file:
                 file.write(content)
         record = json.dumps(result.record)
         contents = {**result.files, "record": record.encode()}
@@ -220,5 +220,5 @@ class Store:
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file beside the store, whole."""
-        with whole_file(self.directory / name) as file:
+        with whole_file(self.directory / name, follows_links=False) as file:
             file.write(text.encode())
