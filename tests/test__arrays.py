@@ -208,3 +208,16 @@ def test_links_are_followed_and_devices_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_bytes() == b"new"
     with pytest.raises(PomonaError, match="not a regular file"), whole_file(Path(os.devnull)):
         pass
+
+
+def test_a_link_is_replaced_where_it_is_not_to_be_followed(tmp_path):
+    (tmp_path / "real").write_text("kept")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with whole_file(tmp_path / "link", follows_links=False) as file:
+        file.write(b"new")
+    assert not (tmp_path / "link").is_symlink()
+    assert ((tmp_path / "link").read_text(), (tmp_path / "real").read_text()) == ("new", "kept")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with whole_file(tmp_path / "loop", follows_links=False) as file:
+        file.write(b"new")
+    assert (tmp_path / "loop").read_text() == "new"

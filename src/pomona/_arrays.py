@@ -17,7 +17,6 @@ import mmap
 import os
 import re
 import secrets
-import stat
 import struct
 import time
 import zlib
@@ -37,13 +36,16 @@ _KINDS = frozenset("biufU")
 
 
 @contextlib.contextmanager
-def whole_file(path: Path, modified_ns: int | None = None) -> Iterator[BinaryIO]:
+def whole_file(
+    path: Path, modified_ns: int | None = None, *, follows_links: bool = True
+) -> Iterator[BinaryIO]:
     """Write a file that appears under its name complete, or not at all if anything fails.
 
-    The bytes go to a file beside it, reach the disk, and only then is that file renamed.
+    The bytes go to a file beside it, reach the disk, and only then is that file renamed. A link is followed,
+    or else replaced.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+    target = Path(os.path.realpath(path)) if follows_links else path
+    if not target.is_symlink() and target.exists() and not target.is_file():
         raise InputError("cannot be written: it is not a regular file", path)
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.part")
     try:
@@ -120,14 +122,18 @@ def read_arrays(
         if description["kind"] != kind:
             raise InputError(f"found a file of {description['kind']!r}, expected {kind!r}", path)
         trusted = mapped and description["modified_ns"] == modified_ns
-        arrays = {
-            entry["name"]: _array(content, start, size, entry, checked=not trusted)
-            for entry in description["arrays"]
-        }
+        arrays: dict[str, NDArray[Any]] = {}
+        end = 0
+        for entry in description["arrays"]:
+            # One after the other: if they could lie over each other, a small file would hold large ones.
+            if entry["offset"] < end:
+                raise ValueError(f"array {entry['name']!r} lies outside its place in the file")
+            array = arrays[entry["name"]] = _array(content, start, size, entry, checked=not trusted)
+            end = entry["offset"] + array.nbytes
         return dict(description["header"]), arrays
     except InputError:
         raise
-    except (LookupError, TypeError, ValueError, RecursionError) as error:
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise InputError(f"is damaged or not a file of Pomona's ({error})", path) from None
 
 
@@ -158,7 +164,7 @@ def _array(content: Any, start: int, size: int, entry: Mapping[str, Any], checke
     count, offset = math.prod(shape), start + entry["offset"]
     if count == 0:
         return np.empty(shape, dtype)
-    if entry["offset"] < 0 or offset % _ALIGNMENT or offset + count * dtype.itemsize > size:
+    if offset % _ALIGNMENT or offset + count * dtype.itemsize > size:
         raise ValueError(f"array {entry['name']!r} lies outside its place in the file")
     array: NDArray[Any] = np.frombuffer(content, dtype, count, offset)
     if checked and zlib.crc32(_bytes_of(array)) != entry["checksum"]:

@@ -1,5 +1,8 @@
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -156,3 +159,40 @@ def test_a_closed_pipe_is_quiet():
         text=True,
     )
     assert shown.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")
+def test_ctrl_c_cannot_get_lost_in_an_import(tmp_path):
+    """A package that catches everything while it loads does not catch Ctrl-C."""
+    (tmp_path / "swallows.py").write_text(
+        "import os, signal, time\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(5)\nexcept BaseException:\n    pass\n"
+    )
+    code = (
+        "import sys, pomona.cli, pomona.cli.app as app\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "app.run = lambda: __import__('swallows') and print('went on')\n"
+        "pomona.cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\npomona: interrupted\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")
+@pytest.mark.parametrize("seconds", [0.15, 0.4, 0.8, 1.6])
+def test_ctrl_c_ends_a_command_whatever_it_does(tmp_path, seconds):
+    code = "from pomona.cli import main; print(flush=True); main()"
+    command = ["compare", "simulate(queries=2000)", "--rankers", "lambdamart(n_trees=100000)", "-o", "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *command],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.readline()
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "Traceback" not in said

@@ -51,6 +51,11 @@ class InventedResults:
     facts: dict = field(default_factory=dict)
     docs_per_query: int = 8
 
+    @property
+    def columns(self):
+        pairs = [(text, convention) for convention in self.spec.conventions for text in self.spec.measures]
+        return {pair: str(measure(*pair)) for pair in pairs}
+
     def test_data(self, dataset, fold):
         """Documents whose label is the rounded first feature; `gone` is a dataset that cannot be read."""
         if dataset == "gone":

@@ -56,7 +56,7 @@ def test_the_time_in_all_has_the_rehearsal_in_it(make_spec, in_process, monkeypa
     monkeypatch.setattr(
         "pomona.experiments.compare.time", SimpleNamespace(time=time.time, monotonic=lambda: now[0])
     )
-    monkeypatch.setattr("pomona.experiments.compare._rehearse", lambda *_: now.__setitem__(0, 60.0))
+    monkeypatch.setattr("pomona.experiments.compare._rehearse", lambda *_: now.__setitem__(0, 60.0) or {})
     results = compare(make_spec("mart(n_trees=2)"), tmp_path)
     assert results.facts["total_seconds"] == 60
 
@@ -169,8 +169,93 @@ def test_a_finished_run_without_its_files_is_done_again(make_spec, tmp_path):
     lost = first.runs["run"][0]
     (tmp_path / "values" / f"{lost}.parquet").unlink()
     watch = Record()
-    assert same(compare(spec, tmp_path, watch=watch), first)
+    with pytest.warns(
+        UserWarning, match=rf"{lost}\.parquet: cannot be read .*: toy fold . a seed 0 is done again"
+    ):
+        assert same(compare(spec, tmp_path, watch=watch), first)
     assert [run.id for run in watch.ended] == [lost]
+
+
+def damaged(files, random):
+    """One of the files changed in a byte, cut short, lost, or another in its place; put back at the end."""
+    file, other = random.sample(files, 2)
+    whole, content = file.read_bytes(), bytearray(file.read_bytes())
+    kind = random.randrange(6)
+    if kind < 3:
+        content[random.randrange(len(content))] ^= 1 << random.randrange(8)
+    elif kind == 3:
+        content = content[: random.randrange(len(content))]
+    elif kind == 4:
+        content = other.read_bytes() if other.read_bytes() != whole else content + b"0"
+    file.unlink() if kind == 5 else file.write_bytes(content)
+    yield file
+    file.write_bytes(whole)
+
+
+def test_no_damage_goes_unnoticed(finished, tmp_path):
+    """Whatever happens to any file of a run, the store names the file; and nothing else."""
+    shutil.copytree(finished.directory, tmp_path / "copy")
+    chance = random.Random(1)
+    with Store(tmp_path / "copy", to_write=False) as store:
+        runs = sorted(store.rows())
+        assert [store.damage(run) for run in runs] == [None] * len(runs)
+        kinds = ("values", "scores", "model")
+        files = [store.path(run, kind) for run in runs for kind in kinds]
+        for _ in range(300):
+            for file in damaged(files, chance):
+                run = next(run for run in runs if run in file.name)
+                assert store.damage(run).startswith(f"{file}: ")
+        assert [store.damage(run) for run in runs] == [None] * len(runs)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_damaged_results_are_refused_by_name_and_made_again(make_spec, tmp_path):
+    spec = make_spec("a=mart(n_trees=2), b=random")
+    first = compare(spec, tmp_path)
+    one, other = (tmp_path / "values" / f"{run}.parquet" for run in first.runs["run"][:2])
+    one_content, other_content = one.read_bytes(), other.read_bytes()
+    one.write_bytes(other_content)
+    other.write_bytes(one_content)
+    with pytest.raises(
+        PomonaError, match=r"parquet: is not as toy fold 1 a seed 0 left it: the same compar"
+    ) as e:
+        read_results(tmp_path)
+    assert "\n" not in str(e.value)
+    watch = Record()
+    with pytest.warns(UserWarning, match="is done again"):
+        assert same(compare(spec, tmp_path, watch=watch), first)
+    assert {run.id for run in watch.ended} == set(first.runs["run"][:2])
+    scores = tmp_path / "scores" / one.name
+    scores.write_bytes(scores.read_bytes()[:-1])
+    with pytest.raises(PomonaError, match="is not as toy fold 1 a seed 0 left it"):
+        read_results(tmp_path).scores("toy", 1, "a", 0)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_store_of_an_earlier_version_is_done_again(make_spec, tmp_path):
+    spec = make_spec("a=mart(n_trees=2)", folds=[1])
+    first = compare(spec, tmp_path)
+    with sqlite3.connect(tmp_path / "store.sqlite") as database:
+        database.execute("ALTER TABLE runs DROP COLUMN digests")
+    database.close()
+    with pytest.raises(PomonaError, match="is not as toy fold 1 a seed 0 left it"):
+        read_results(tmp_path)
+    with pytest.warns(UserWarning, match="is done again"):
+        assert same(compare(spec, tmp_path), first)
+
+
+def test_a_ranker_that_never_gets_ready_costs_one_rehearsal(make_spec, tmp_path, monkeypatch):
+    (tmp_path / "slow.py").write_text(
+        "import time\nfrom pomona.rankers.forests.mart import MART\n"
+        "class Slow(MART):\n    name = 'slow'\n    def learn(self, *given):\n        time.sleep(600)\n"
+    )
+    monkeypatch.setattr("pomona.experiments.runner.PREPARATION_SECONDS", 4.0)
+    spec = make_spec(f"slow={tmp_path / 'slow.py'}:Slow", time_limit=0.5, seeds=[0, 1, 2])
+    started = time.monotonic()
+    results = compare(spec, tmp_path / "out", n_jobs=1)
+    assert time.monotonic() - started < 60
+    assert set(results.runs.filter(ranker="slow")["state"]) == {"failed"}
+    assert set(results.runs.filter(ranker="slow")["reason"]) == {"was not ready to run after 4.5 s"}
 
 
 @pytest.mark.usefixtures("in_process")

@@ -203,3 +203,49 @@ def test_a_row_may_say_what_is_searched(make_spec):
 
 def test_with_what_it_was_computed():
     assert versions().keys() >= {"pomona", "python", "numpy", "numba"}
+
+
+MEDDLERS = {
+    "fit features": ("learn", "train.X -= train.X.mean(axis=0)"),
+    "fit labels": ("learn", "train.y[:] = 0"),
+    "fit offsets": ("learn", "train.query_ptr[1] = 1"),
+    "fit ids": ("learn", "train.qids[:] = train.qids[::-1].copy()"),
+    "validation": ("learn", "valid.X[0, 0] = 7"),
+    "fit in place": ("learn", "np.clip(train.X, 0, 1, out=train.X)"),
+    "sort": ("learn", "train.X.sort(axis=0)"),
+    "predict": ("predict_queries", "train.X *= 2"),
+    "unlock": ("learn", "train.X = train.X.base; train.X.flags.writeable = True; train.X += 1"),
+}
+
+
+@pytest.mark.parametrize("where", MEDDLERS)
+def test_a_ranker_that_changes_its_data_fails_and_harms_nobody(where, make_spec, tmp_path):
+    hook, deed = MEDDLERS[where]
+    rest = "train, valid, weights" if hook == "learn" else "train"
+    (tmp_path / "meddler.py").write_text(
+        "import numpy as np\nfrom pomona.rankers.linear.linear_regression import LinearRegression\n"
+        "class Meddler(LinearRegression):\n    name = 'meddler'\n"
+        f"    def {hook}(self, {rest}):\n        {deed}\n        return super().{hook}({rest})\n"
+    )
+    spec = make_spec(f"a=linearregression, m={tmp_path / 'meddler.py'}:Meddler", folds=[1])
+    honest, meddler = tasks_of(spec)
+    before = execute(honest)
+    result = execute(meddler)
+    assert (result.state, result.error) == ("failed", "InputError")
+    assert result.reason.startswith(
+        "m changes the data that it is given, which others share: copy them first"
+    )
+    after = execute(honest)  # a model has the time in it
+    assert all(after.files[kind] == before.files[kind] for kind in ("values", "scores"))
+    assert rehearse(meddler).state == "failed"
+
+
+def test_a_ranker_that_copies_its_data_may_change_them(make_spec, tmp_path):
+    (tmp_path / "copier.py").write_text(
+        "from pomona.rankers.forests.mart import MART\n"
+        "class Copier(MART):\n    name = 'copier'\n    def learn(self, train, valid, weights):\n"
+        "        X = train.X.copy()\n        X *= 2\n"
+        "        super().learn(train.replace(X=X), valid, weights)\n"
+    )
+    (task,) = tasks_of(make_spec(f"c={tmp_path / 'copier.py'}:Copier(n_trees=2)", folds=[1]))
+    assert execute(task).state == "done"

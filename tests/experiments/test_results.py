@@ -1,6 +1,9 @@
+import hashlib
 import json
 import shutil
 import sqlite3
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -92,6 +95,10 @@ def test_runs_that_failed_or_are_yet_to_come(finished, tmp_path):
     versions = json.dumps({"versions": {"pomona": "0.0.1"}})
     one_run = "(SELECT run FROM runs WHERE state = 'done' LIMIT 1)"
     database.execute(f"UPDATE runs SET record = json_patch(record, ?) WHERE run = {one_run}", [versions])
+    for run, record, digests in database.execute("SELECT run, record, digests FROM runs").fetchall():
+        digest = hashlib.blake2b(record.encode(), digest_size=16).hexdigest()
+        changed = json.dumps({**json.loads(digests), "record": digest})
+        database.execute("UPDATE runs SET digests = ? WHERE run = ?", [changed, run])
     database.close()
     results = read_results(tmp_path / "copy")
     counts = dict(results.runs["state"].value_counts().iter_rows())
@@ -136,3 +143,56 @@ def test_a_validation_part_that_was_cut_is_told(tmp_path):
     results = compare(spec, tmp_path / "out")
     (text,) = results.warnings.filter(pl.col("check") == "no validation part")["text"]
     assert text == "the data have none, so a fifth of the training queries was kept from a"
+
+
+def test_a_changed_record_is_noticed(finished, tmp_path):
+    shutil.copytree(finished.directory, tmp_path / "copy")
+    with sqlite3.connect(tmp_path / "copy" / "store.sqlite") as database:
+        database.execute("UPDATE runs SET record = json_set(record, '$.train_seconds', 0.001)")
+    database.close()
+    with pytest.raises(PomonaError, match=r"store\.sqlite: is not as toy fold 1 .* left it"):
+        read_results(tmp_path / "copy")
+
+
+CODE = """
+from pathlib import Path
+Path({marker!r}).touch()
+from dataclasses import dataclass
+from pomona.measures.precision import Precision
+from pomona.rankers.forests.mart import MART
+
+class Mine(MART):
+    name = "mine"
+    depth: int | None = None
+
+@dataclass(frozen=True)
+class Own(Precision):
+    name = "own"
+"""
+
+
+@pytest.mark.usefixtures("in_process")
+def test_to_read_results_and_to_report_them_runs_no_code(make_spec, tmp_path):
+    """A directory may come from anybody, and so its spec may name any file."""
+    file, marker, out = tmp_path / "mine.py", tmp_path / "was run", tmp_path / "out"
+    file.write_text(CODE.format(marker=str(marker)))
+    measures = [f"{file}:Own@3", "ap"]
+    results = compare(make_spec(f"a={file}:Mine(n_trees=2), b=mart(n_trees=2)", measures=measures), out)
+    assert marker.exists()
+    marker.unlink()
+    code = (
+        "import sys; from pomona.experiments.results import read_results\n"
+        "from pomona.experiments.findings import find\n"
+        "from pomona.report.comparison import comparison_report\n"
+        "results = read_results(sys.argv[1])\n"
+        "findings = find(results, n_resamples=200)\n"
+        "comparison_report(findings)\n"
+        "aims = set(results.runs['trained_for'].drop_nulls())\n"
+        "print(findings.main, *sorted(set(results.runs['kind'])), *sorted(aims))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(out)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.split() == ["own@3", "MART", "Mine", "own@3"]
+    assert not marker.exists()
+    file.unlink()  # nor is the file needed
+    assert read_results(out).values.equals(results.values)

@@ -16,6 +16,7 @@ from pomona.experiments.spec import (
     ranker_class,
     read_spec,
 )
+from pomona.experiments.spec_options import spec_from_options
 from pomona.experiments.spec_reader import spec_of
 
 # A text that is a key of none of the tables, and no character that a file cannot hold.
@@ -78,10 +79,10 @@ specs = st.builds(
     st.lists(rankers, min_size=1, max_size=3, unique_by=lambda row: row.label).map(tuple),
     measures=st.sets(st.sampled_from(["ndcg@10", "letor4:ap", "rbp(p=0.9)"]), min_size=1).map(tuple),
     conventions=st.sets(st.sampled_from(["definition", "yahoo"]), min_size=1).map(tuple),
-    seeds=st.sets(st.integers(0), min_size=1).map(tuple),
-    search=st.none() | st.builds(SearchSpec, st.integers(1), st.integers(0)),
+    seeds=st.sets(st.integers(0, 2**63 - 1), min_size=1).map(tuple),
+    search=st.none() | st.builds(SearchSpec, st.integers(1, 10**9), st.integers(0, 2**63 - 1)),
     time_limit=st.none() | st.floats(0.001, 1e9),
-    n_folds=st.integers(2),
+    n_folds=st.integers(2, 10**9),
     bounds=st.booleans(),
 )
 
@@ -198,3 +199,18 @@ def test_a_package_that_a_ranker_needs_is_missing(tmp_path):
     (tmp_path / "mine.py").write_text("import no_such_package")
     with pytest.raises(PomonaError, match="Mine cannot be loaded: No module named 'no_such_package'"):
         ranker_class(f"{tmp_path / 'mine.py'}:Mine")
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan"), float("inf"), float("-inf")])
+def test_a_time_limit_is_a_finite_time(limit):
+    with pytest.raises(PomonaError, match=r"time_limit: found .*, expected more than 0, and a finite number"):
+        spec_from_options(["simulate"], "mart", time_limit=limit)
+
+
+def test_seeds_fit_the_store():
+    assert spec_from_options(["simulate"], "mart", seeds=[2**63 - 1]).seeds == (2**63 - 1,)
+    for seeds in ([2**63], [0, 10**30], [-1], [1, 1]):
+        with pytest.raises(
+            PomonaError, match=r"seeds: found .*, expected different whole numbers from 0 to 9223"
+        ):
+            spec_from_options(["simulate"], "mart", seeds=seeds)

@@ -12,6 +12,8 @@ from pomona.experiments.store import Store
 RUN = RunSpec("toy", 1, "MART", "mart", {"n_trees": 3}, 0, "digest")
 OTHER = RunSpec("toy", 2, "MART", "mart", {"n_trees": 3}, 0, "other")
 
+KINDS = ("values", "scores", "model")
+
 
 def done(run, **record):
     files = {"values": b"values", "scores": b"scores", "model": b"model"}
@@ -26,7 +28,8 @@ def test_a_run_from_queued_to_done(tmp_path):
         store.begin(RUN.id)
         assert store.rows()[RUN.id]["state"] == "running"
         store.finish(done(RUN, train_seconds=1.5))
-        assert store.is_whole(RUN.id)
+        assert store.damage(RUN.id) is None
+        assert store.read(RUN.id, "model") == b"model"
         assert store.path(RUN.id, "values").read_bytes() == b"values"
     with Store(tmp_path / "new", to_write=False) as store:
         row = store.rows()[RUN.id]
@@ -58,7 +61,7 @@ def test_what_a_dead_process_left_is_put_in_order(tmp_path):
     (tmp_path / "models" / f".{RUN.id}.pomona.0011.part").write_bytes(b"half")
     with Store(tmp_path) as store:
         assert store.rows()[RUN.id]["state"] == "queued"
-        assert not store.is_whole(RUN.id)
+        assert store.damage(RUN.id).endswith("store.sqlite: is not as toy fold 1 MART seed 0 left it")
         assert list((tmp_path / "models").iterdir()) == []
         store.begin(RUN.id)
         store.finish(done(RUN))
@@ -118,3 +121,35 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PomonaError, match="cannot be made"):
         Store(tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize("kind", ["values", "scores", "model"])
+def test_what_is_not_as_a_run_left_it(tmp_path, kind):
+    with Store(tmp_path) as store:
+        store.enqueue([RUN, OTHER])
+        for run in (RUN, OTHER):
+            store.begin(run.id)
+            store.finish(RunResult(run.id, "done", files=dict.fromkeys(KINDS, run.id.encode())))
+        path = store.path(RUN.id, kind)
+        for content in (b"", RUN.id.encode()[:-1], RUN.id.encode() + b"0", OTHER.id.encode()):
+            path.write_bytes(content)
+            text = f"{path}: is not as toy fold 1 MART seed 0 left it"
+            assert store.damage(RUN.id) == text
+            with pytest.raises(
+                PomonaError, match=f"{text}: the same comparison again does this run once more"
+            ):
+                store.read(RUN.id, kind)
+        path.unlink()
+        assert store.damage(RUN.id).startswith(f"{path}: cannot be read (No such file or directory)")
+        assert store.damage(OTHER.id) is None
+
+
+def test_what_a_run_leaves_later_is_added_to_its_digests(tmp_path):
+    with Store(tmp_path) as store:
+        store.enqueue([RUN])
+        store.begin(RUN.id)
+        store.finish(done(RUN))
+        store.requeue(RUN.id)
+        store.begin(RUN.id)
+        store.finish(RunResult(RUN.id, "done", files={"values": b"judged again"}))
+        assert store.damage(RUN.id) is None

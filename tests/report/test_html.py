@@ -3,6 +3,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from pomona.errors import InputError
 from pomona.report.html import write_report
 from report.invented import changed, invented
 
@@ -63,3 +64,22 @@ def test_every_file_that_the_page_links_to_is_there(report):
     links = set(re.findall(r'href="((?:tables|figures)/[^"]*)"', page))
     assert links
     assert links == {name for name in files(report.parent) if name != "report.html"}
+
+
+def test_links_are_not_followed_out_of_the_directory(findings, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("kept")
+    folder = tmp_path / "report"
+    (folder / "tables").mkdir(parents=True)
+    (folder / "figures").mkdir()
+    for name in ("report.html", "tables/datasets.csv", "figures/mq2008-intervals.svg"):
+        (folder / name).symlink_to(outside / "kept")
+    write_report(findings, folder)
+    assert files(outside) == {"kept": b"kept"}
+    assert not [path for path in folder.rglob("*") if path.is_symlink()]
+    (folder / "tables").rename(tmp_path / "tables")
+    (folder / "tables").symlink_to(outside)
+    with pytest.raises(InputError, match="tables: is a link"):
+        write_report(findings, folder)
+    assert files(outside) == {"kept": b"kept"}

@@ -5,6 +5,7 @@ import hashlib
 import html
 import itertools
 import json
+import os
 import re
 from html.parser import HTMLParser
 
@@ -15,7 +16,7 @@ from pomona.report import page as page_module
 from pomona.report.comparison import comparison_report
 from pomona.report.section import sections_of
 from pomona.report.theme import DARK, LIGHT
-from report.invented import changed, invented
+from report.invented import METHODS, changed, invented
 
 NASTY = "</script><b onclick=alert(1)>&amp;{{7*7}}\u2028'\"-->"
 VOID = {"meta", "link", "input", "br", "img"}
@@ -44,6 +45,27 @@ def hostile():
     )
 
 
+INHERITED = (
+    "constructor",
+    "__proto__",
+    "toString",
+    "hasOwnProperty",
+    "valueOf",
+    "undefined",
+    "null",
+    "length",
+)
+
+
+def inherited():
+    """Findings whose rankers, datasets and queries are called what every object of JavaScript has."""
+    labels = [label for label, *_ in METHODS[: len(INHERITED)]]
+    names = dict(zip(labels, INHERITED, strict=True))
+    findings = invented(len(INHERITED), 30, datasets=("constructor", "__proto__"), names=names)
+    qid = pl.when(pl.col("qid") == findings.queries["qid"][0]).then(pl.lit("__proto__")).otherwise("qid")
+    return changed(findings, queries=findings.queries.with_columns(qid=qid))
+
+
 class Outline(HTMLParser):
     """Tags in order, with attributes; complains about tags that do not match."""
 
@@ -70,6 +92,7 @@ def pages(tmp_path_factory):
     """Pages by name, on disk."""
     folder = tmp_path_factory.mktemp("pages")
     findings = {"one": invented(), "two": invented(datasets=("first", "second")), "hostile": hostile()}
+    findings["inherited"] = inherited()
     for name, of in findings.items():
         (folder / f"{name}.html").write_text(page(of), encoding="utf-8")
     return folder
@@ -156,6 +179,23 @@ def test_the_bundle_is_made_once(tmp_path, monkeypatch):
     assert "<!--" not in made
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has other rights")
+def test_a_bundle_that_others_could_have_written_is_not_used(tmp_path, monkeypatch):
+    """It is a script of every report that is made."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    monkeypatch.setenv("POMONA_CACHE", str(shared))
+    monkeypatch.setattr(page_module.vl_convert, "javascript_bundle", lambda snippet: "ours")
+    name = f"vega-{page_module.version('vl-convert-python')}.js"
+    for mode, used in ((0o777, "ours"), (0o775, "ours"), (0o1777, "ours"), (0o755, "theirs")):
+        (shared / name).write_text("theirs")
+        shared.chmod(mode)
+        page_module._vega.cache_clear()
+        assert page_module._vega().endswith(f"\n{used}")
+        assert (shared / name).read_text() == "theirs"
+    page_module._vega.cache_clear()
+
+
 def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "file" / "cache"))
@@ -240,7 +280,7 @@ def opened(browser, pages):
         assert one.asked == [(pages / f"{name}.html").as_uri()]
 
 
-@pytest.mark.parametrize("name", ["one", "hostile"])
+@pytest.mark.parametrize("name", ["one", "hostile", "inherited"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1400])
 def test_it_opens_quietly_and_fits(opened, name, theme, width):
@@ -392,6 +432,21 @@ def test_bad_names_are_shown_as_they_are(opened):
     inner = one.page.locator("#queries tr.documents:visible")
     assert NASTY.split("\u2028")[0] in inner.inner_text()
     assert one.page.evaluate("document.querySelectorAll('main b[onclick], main img').length") == 0
+
+
+def test_names_that_objects_inherit_are_names_like_others(opened):
+    one = opened("inherited")
+    for i, dataset in enumerate(("constructor", "__proto__")):
+        one.page.locator(f".choice input[value='{i}']").check()
+        one.drawn()
+        assert dataset in one.texts(".choice label")[i]
+        shown = one.page.locator("#results .chart:visible text").all_text_contents()
+        assert set(INHERITED) <= {text.strip() for text in shown}
+        empty = one.page.evaluate(
+            "() => [...document.querySelectorAll('.chart')].filter(chart => chart.clientWidth"
+            " && !chart.querySelector('.role-mark path[d]')).length"
+        )
+        assert empty == 0
 
 
 def test_a_tooltip_shows_text_only(opened):

@@ -2,6 +2,7 @@ import csv
 import io
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,10 +84,25 @@ def of_names(names):
 NAMES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r"), min_size=1), min_size=1)
 
 
+FORMULA = tuple("=+-@\t\r\n")
+
+
 @given(NAMES)
 def test_csv_reads_back_whatever_the_names_are(names):
     rows = list(csv.reader(io.StringIO(to_csv(of_names(names)), newline="")))
-    assert rows == [["Name"], *([name] for name in names)]
+    assert rows == [["Name"], *([f"'{name}" if name[:1] in FORMULA else name] for name in names)]
+
+
+@pytest.mark.parametrize(
+    "text", ["=cmd|' /C calc'!A0", "+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", "\n=1", "+a\r=1"]
+)
+def test_no_text_of_a_csv_is_a_formula(text):
+    """What a spreadsheet would compute gets an apostrophe, in titles and remarks as well; numbers do not."""
+    columns = (Column(text, is_number=False), Column("Δ", has_interval=True))
+    row = Row((Cell(text, text), Cell(-0.5, "−0.5", -1.0, -0.1)), remark=text)
+    rows = list(csv.reader(io.StringIO(to_csv(Table("t", "T", columns, (row,))), newline="")))
+    assert [rows[0][0], rows[1][0], rows[1][-1]] == ["'" + text.replace("\r", " ")] * 3
+    assert rows[1][1:4] == ["-0.5", "-1.0", "-0.1"]
 
 
 @given(NAMES)

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+from types import FrameType
+
+_IMPORTING = "<frozen importlib._bootstrap>"
+
 
 def main() -> None:
     """Run the command line."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where Ctrl-C is to be ignored
+        signal.signal(signal.SIGINT, _interrupt)
     from pomona.cli.app import run
 
     run()
+
+
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    """Ctrl-C. Raised inside an import, it could get lost: packages catch all that happens while they load.
+
+    Nothing that is worth keeping happens there, so the process ends at once.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORTING:
+            sys.stderr.write("\npomona: interrupted\n")
+            sys.stderr.flush()
+            os._exit(130)
+        frame = frame.f_back
+    raise KeyboardInterrupt

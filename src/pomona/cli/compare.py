@@ -60,7 +60,9 @@ def compare(
     trials: Annotated[
         int | None, typer.Option(help="Search parameters on the validation queries, so many tries a run.")
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds that a run may take.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds that a run may take, and two minutes to get ready.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Directory of the store and the report.")
     ] = None,

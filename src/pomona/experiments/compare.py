@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pomona._machine import machine
 from pomona.errors import InputError
-from pomona.experiments.execute import Task, shortened
-from pomona.experiments.results import Results, read_results
+from pomona.experiments.execute import RunResult, Task, shortened
+from pomona.experiments.results import Results, read_results, run_facts
 from pomona.experiments.run import RunSpec, runs_of
 from pomona.experiments.runner import LocalRunner, RunEvent, share_cores
 from pomona.experiments.search import require_optuna
@@ -71,6 +72,8 @@ def compare(
             command=command,
             machine=machine(),
             started=store.fact("started", time.time()),
+            runs=[run_facts(run) for run in runs],
+            columns=[(*pair, column) for pair, column in spec.columns().items()],
         )
         store.write_text("spec.toml", spec.to_toml())
         rows = store.rows()
@@ -83,8 +86,8 @@ def compare(
             started = time.monotonic()  # before the rehearsal, which compiles: that is waited for, too
             seconds = store.fact("seconds", 0.0)
             with _runner(spec, store, shares, dask) as runner:
-                _rehearse(spec, runner, list(tasks.values()))
-                for event in runner.run(list(tasks.values())):
+                too_slow = _rehearse(spec, runner, list(tasks.values()))
+                for event in _events(runner, list(tasks.values()), too_slow):
                     if event.result is None:
                         store.begin(event.run.id)
                     else:
@@ -94,7 +97,7 @@ def compare(
                         store.remember(seconds=seconds + time.monotonic() - started)
                     if watch is not None:
                         watch.see(event)
-    return read_results(directory)
+    return replace(read_results(directory), spec=spec)
 
 
 def _known_data(directory: str | Path) -> dict[str, DataFacts]:
@@ -120,15 +123,20 @@ def _tasks(
     for run in runs:
         row = rows[run.id]
         judged = {column: tuple(pair) for column, pair in row["record"].get("judged", {}).items()}
-        is_whole = store.is_whole(run.id)
-        is_done = row["state"] == "done" and is_whole and measures.keys() <= judged.keys()
+        damage = store.damage(run.id) if row["state"] == "done" and run.id not in tasks else None
+        if damage is not None:
+            warnings.warn(f"{damage}: {run} is done again", stacklevel=3)
+            judged = {}
+        is_done = row["state"] == "done" and damage is None and measures.keys() <= judged.keys()
         past_limit = row["record"].get("time_limit")  # of a run that failed for want of time
         has_more_time = past_limit is not None and (spec.time_limit or math.inf) > past_limit
         is_given_up = row["state"] == "failed" and not retry and not has_more_time
         if run.id in tasks or is_done or is_given_up:
             continue
         store.requeue(run.id)
-        model = store.path(run.id, "model").read_bytes() if judged and is_whole else None
+        model = None
+        with contextlib.suppress(InputError):
+            model = store.read(run.id, "model") if judged else None
         tasks[run.id] = Task(run, by_fold[run.dataset, run.fold], {**judged, **measures}, model)
     return tasks
 
@@ -145,15 +153,33 @@ def _runner(
     return ClusterRunner(dask, spec.time_limit)
 
 
-def _rehearse(spec: Spec, runner: LocalRunner | ClusterRunner, tasks: Sequence[Task]) -> None:
-    """Try every ranker on a few queries, and stop where one refuses what the spec gives it."""
+def _events(
+    runner: LocalRunner | ClusterRunner, tasks: Sequence[Task], too_slow: Mapping[str, RunResult]
+) -> Iterator[RunEvent]:
+    """Do the tasks; those of a ranker whose rehearsal alone took too long fail without being tried."""
+    for task in tasks:
+        if task.run.ranker in too_slow:
+            yield RunEvent(task.run)
+            yield RunEvent(task.run, replace(too_slow[task.run.ranker], run=task.run.id))
+    yield from runner.run([task for task in tasks if task.run.ranker not in too_slow])
+
+
+def _rehearse(spec: Spec, runner: LocalRunner | ClusterRunner, tasks: Sequence[Task]) -> dict[str, RunResult]:
+    """Try every ranker on a few queries, and stop where one refuses what the spec gives it.
+
+    Returned are the results of those that were not ready in time.
+    """
+    too_slow: dict[str, RunResult] = {}
     given = {row.label: row.parameters for row in spec.rows()}
     first = {task.run.ranker: task for task in reversed(tasks) if task.model is None}
     for event in runner.run(list(first.values()), is_rehearsal=True):
         run, result = event.run, event.result
         if result is None or result.reason is None:
             continue
+        if result.error == "time":
+            too_slow[run.ranker] = result
         names = given[run.ranker].keys() - shortened(run.parameters).keys()
         is_about_given = result.error == "InputError" and any(name in result.reason for name in names)
         if result.error == "UnknownNameError" or is_about_given:
             raise InputError(f"ranker {run.ranker}: {result.reason}")
+    return too_slow

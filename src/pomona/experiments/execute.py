@@ -9,6 +9,7 @@ interpreter nor kernels nor data count, which other runs may have loaded.
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
@@ -17,8 +18,8 @@ import tempfile
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -32,7 +33,7 @@ from pomona import __version__
 from pomona._jit import n_threads
 from pomona._machine import PeakMemory
 from pomona._types import Scores
-from pomona.data.dataset import Dataset
+from pomona.data.dataset import Dataset, read_only
 from pomona.data.folds import Fold
 from pomona.errors import InputError, PomonaError
 from pomona.experiments.run import RunSpec
@@ -115,6 +116,40 @@ def _without_exceptions(function: Callable[[Task], RunResult], task: Task) -> Ru
 def _execute(task: Task) -> RunResult:
     run = task.run
     fold, is_cut = _fold_of(task)
+    with _unchanged(run, fold) as fold:
+        return _executed(task, fold, is_cut)
+
+
+@contextmanager
+def _unchanged(run: RunSpec, fold: Fold) -> Iterator[Fold]:
+    """Lend a fold, which runs share; to a ranker of a user's to read only, and look at it afterwards."""
+    if not run.code:
+        yield fold
+        return
+    before = digest(fold)
+    changes = f"{run.ranker} changes the data that it is given, which others share: copy them first"
+    try:
+        yield Fold(*map(_read_only, fold))
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise InputError(f"{changes} ({error})") from None
+    finally:
+        if digest(fold) != before:
+            _read_fold.cache_clear()
+            raise InputError(changes)
+
+
+def _read_only(data: Dataset | None) -> Any:
+    lent = copy.copy(data)
+    for name, value in vars(data).items() if data is not None else ():
+        if isinstance(value, np.ndarray):
+            setattr(lent, name, read_only(value))
+    return lent
+
+
+def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
+    run = task.run
     files: dict[str, bytes] = {}
     record: dict[str, Any] = {}
     if task.model is None:
@@ -169,9 +204,9 @@ def _rehearse(task: Task) -> RunResult:
     fold, _ = _fold_of(task)
     key = json.dumps([run.kind, run.parameters], sort_keys=True)
     if task.model is None and key not in _rehearsed:
-        few = Fold(*map(_a_few, fold))
-        ranker = run.make_ranker(**shortened(run.parameters)).fit(few.train, valid=few.valid)
-        _judged(ranker, few, ranker.predict(few.test), task.measures)
+        with _unchanged(run, Fold(*map(_a_few, fold))) as few:
+            ranker = run.make_ranker(**shortened(run.parameters)).fit(few.train, valid=few.valid)
+            _judged(ranker, few, ranker.predict(few.test), task.measures)
         _rehearsed.add(key)
     return RunResult(run.id, "done")
 

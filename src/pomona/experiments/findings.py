@@ -16,7 +16,6 @@ import polars as pl
 from pomona._registry import entries
 from pomona.errors import InputError
 from pomona.experiments.analysis.pooled import Pooled, pooled
-from pomona.measures.parse import measure as parse_measure
 
 if TYPE_CHECKING:
     from pomona.experiments.results import Results
@@ -59,7 +58,8 @@ class Findings:
     def measures(self) -> list[str]:
         """Every measure under every convention, the main one first."""
         spec = self.results.spec
-        judged = (str(parse_measure(text, name)) for name in spec.conventions for text in spec.measures)
+        columns = self.results.columns
+        judged = (columns[text, name] for name in spec.conventions for text in spec.measures)
         return list(dict.fromkeys(judged))
 
     @property

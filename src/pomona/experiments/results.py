@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,10 +16,11 @@ from pomona._types import Scores
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.experiments.execute import versions
-from pomona.experiments.run import RunSpec, runs_of
+from pomona.experiments.run import RunSpec
 from pomona.experiments.source import DataFacts, dataset_digest, fold_sources
 from pomona.experiments.spec import Spec, ranker_class, read_spec
 from pomona.experiments.store import Store
+from pomona.measures.parse import measure as parse_measure
 
 _KEYS = {"dataset": pl.String, "fold": pl.Int64, "ranker": pl.String, "seed": pl.Int64}
 _CURVE_COLUMNS = {
@@ -57,6 +59,7 @@ class Results:
     values : the value of every query (`part` is train, valid or test) by every measure; of runs that are
         done.
     curves : the training measure after each iteration, where the ranker has them.
+    columns : the column of `values` of every measure, by its text in the spec and its convention.
     datasets : the dataset table. warnings : what is odd about data or runs. facts : everything else worth
         knowing to repeat it.
     """
@@ -69,6 +72,7 @@ class Results:
     warnings: pl.DataFrame
     facts: dict[str, Any] = field(default_factory=dict)
     directory: Path | None = None
+    columns: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def scores(self, dataset: str, fold: int, ranker: str, seed: int) -> Scores:
         """The test scores of a run, in the order of `test_data`."""
@@ -76,7 +80,7 @@ class Results:
         if self.directory is None or runs.is_empty():
             raise InputError(f"there are no scores of {ranker}, {dataset} fold {fold}, seed {seed}")
         with Store(self.directory, to_write=False) as store:
-            scores: Scores = pl.read_parquet(store.path(runs[0], "scores"))["score"].to_numpy()
+            scores: Scores = _frame(store, runs[0], "scores")["score"].to_numpy()
         return scores
 
     def test_data(self, dataset: str, fold: int) -> Dataset:
@@ -86,23 +90,31 @@ class Results:
 
 
 def read_results(directory: str | Path) -> Results:
-    """The results of the comparison that was last run in a directory; no data are read."""
+    """The results of the comparison that was last run in a directory.
+
+    No data are read, and no code is run: rankers and measures in files of a user's are known by what the
+    comparison wrote down of them.
+    """
     with Store(directory, to_write=False) as store:
         spec = read_spec(store.directory / "spec.toml", needs_data=False)
         data = {name: DataFacts.of_json(facts) for name, facts in store.fact("data", {}).items()}
-        rows = store.rows()
-        has_data = all(one.name in data for one in spec.datasets)
-        wanted = runs_of(spec, {name: facts.digests for name, facts in data.items()}) if has_data else []
-        if not wanted or any(run.id not in rows for run in wanted):
+        rows, wanted = store.rows(), store.fact("runs", [])
+        columns = {(text, convention): column for text, convention, column in store.fact("columns", ())}
+        asked = {(one.name, row.label) for one in spec.datasets for row in spec.rows()}
+        if {(run["dataset"], run["ranker"]) for run in wanted} != asked or any(
+            run["run"] not in rows for run in wanted
+        ):
             raise InputError("was stopped before its first run: run the comparison again", directory)
-        runs = [(run, rows[run.id]) for run in wanted]
+        runs = [(run, rows[run["run"]]) for run in wanted]
         done = [(run, row) for run, row in runs if row["state"] == "done"]
+        for run, _ in done:
+            store.read(run["run"], "record")
         return Results(
             spec=spec,
             runs=pl.DataFrame([_run_row(run, row) for run, row in runs], schema=_RUN_COLUMNS),
             values=_table(
-                {**_KEYS, "part": pl.String, "qid": pl.String, **dict.fromkeys(spec.judged(), pl.Float64)},
-                ((run, pl.read_parquet(store.path(run.id, "values"))) for run, _ in done),
+                {**_KEYS, "part": pl.String, "qid": pl.String, **dict.fromkeys(columns.values(), pl.Float64)},
+                ((run, _frame(store, run["run"], "values")) for run, _ in done),
             ),
             curves=_table(_CURVE_COLUMNS, ((run, curve) for run, row in done for curve in _curves(run, row))),
             datasets=pl.DataFrame([_dataset_row(name, facts) for name, facts in data.items()]),
@@ -113,38 +125,51 @@ def read_results(directory: str | Path) -> Results:
             ),
             facts=_facts(store, spec, runs),
             directory=store.directory,
+            columns=columns,
         )
 
 
-def _table(columns: Mapping[str, Any], frames: Iterable[tuple[RunSpec, pl.DataFrame]]) -> pl.DataFrame:
+def run_facts(run: RunSpec) -> _Row:
+    """What is worth knowing of a run without its code."""
+    cls, aim = ranker_class(run.kind), run.parameters.get("measure")
+    return {
+        "run": run.id,
+        **run.keys,
+        "kind": cls.__name__,
+        "family": cls.family,
+        "is_bound": cls.is_bound,
+        "trained_for": None if aim is None else str(parse_measure(aim)),
+        "parameters": dict(run.parameters),
+    }
+
+
+def _frame(store: Store, run: str, kind: str) -> pl.DataFrame:
+    return pl.read_parquet(io.BytesIO(store.read(run, kind)))
+
+
+def _table(columns: Mapping[str, Any], frames: Iterable[tuple[_Row, pl.DataFrame]]) -> pl.DataFrame:
     """The frames of all runs, each with the keys of its run, one below the other."""
     with_keys = (
-        frame.with_columns(**{name: pl.lit(key, _KEYS[name]) for name, key in run.keys.items()})
+        frame.with_columns(**{name: pl.lit(run[name], kind) for name, kind in _KEYS.items()})
         for run, frame in frames
     )
     return pl.concat([pl.DataFrame(schema=columns), *(frame.select(*columns) for frame in with_keys)])
 
 
-def _run_row(run: RunSpec, row: _Row) -> _Row:
-    cls, record = ranker_class(run.kind), row["record"]
+def _run_row(run: _Row, row: _Row) -> _Row:
+    record = row["record"]
     return {
-        **{name: {**record, **row}.get(name) for name in _RUN_COLUMNS},
-        **run.keys,
-        "run": run.id,
-        "kind": cls.__name__,
-        "family": cls.family,
-        "is_bound": cls.is_bound,
-        "trained_for": run.parameters.get("measure"),
+        **{name: {**record, **row, **run}.get(name) for name in _RUN_COLUMNS},
         # A search ends with other parameters than it began with.
-        "parameters": json.dumps(record.get("parameters", run.parameters)),
+        "parameters": json.dumps(record.get("parameters", run["parameters"])),
     }
 
 
-def _curves(run: RunSpec, row: _Row) -> list[pl.DataFrame]:
+def _curves(run: _Row, row: _Row) -> list[pl.DataFrame]:
     return [
         pl.DataFrame({"value": curve}, schema={"value": pl.Float64}).with_columns(
             part=pl.lit(part),
-            measure=pl.lit(run.parameters.get("measure"), pl.String),
+            measure=pl.lit(run["trained_for"], pl.String),
             iteration=pl.int_range(1, len(curve) + 1, dtype=pl.Int64),
         )
         for part, curve in row["record"].get("curves", {}).items()
@@ -170,9 +195,7 @@ def _dataset_row(name: str, facts: DataFacts) -> dict[str, Any]:
     }
 
 
-def _warnings(
-    data: Mapping[str, DataFacts], done: Sequence[tuple[RunSpec, _Row]]
-) -> list[tuple[str, str, str]]:
+def _warnings(data: Mapping[str, DataFacts], done: Sequence[tuple[_Row, _Row]]) -> list[tuple[str, str, str]]:
     """What the audit found, then what the runs have to say, each once: (dataset, check, text)."""
     audited = [(name, check, text) for name, facts in data.items() for check, text in facts.warnings]
     cut: dict[str, dict[str, None]] = {}
@@ -181,8 +204,8 @@ def _warnings(
     for run, row in done:
         record = row["record"]
         if record.get("valid_is_cut"):
-            cut.setdefault(run.dataset, {})[run.ranker] = None
-        notes |= dict.fromkeys((run.dataset, run.ranker, note) for note in record.get("notes", ()))
+            cut.setdefault(run["dataset"], {})[run["ranker"]] = None
+        notes |= dict.fromkeys((run["dataset"], run["ranker"], note) for note in record.get("notes", ()))
         used_versions.add(frozenset(record.get("versions", {}).items()))
     text = "the data have none, so a fifth of the training queries was kept from"
     no_valid = [(name, "no validation part", f"{text} {', '.join(rankers)}") for name, rankers in cut.items()]
@@ -193,7 +216,7 @@ def _warnings(
     return [*audited, *no_valid, *several, *notes]
 
 
-def _facts(store: Store, spec: Spec, runs: Sequence[tuple[RunSpec, _Row]]) -> dict[str, Any]:
+def _facts(store: Store, spec: Spec, runs: Sequence[tuple[_Row, _Row]]) -> dict[str, Any]:
     """Everything else that is needed to repeat it."""
     started = store.fact("started")
     when = None if started is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(started))

@@ -104,7 +104,7 @@ def _run_of(spec: Spec, dataset: str, fold: int, data: str, row: RankerSpec, see
     cls = ranker_class(row.ranker)
     parameters = {**cls().get_params(deep=False), **row.parameters}
     if "measure" in parameters and "measure" not in row.parameters:
-        parameters["measure"] = spec.main
+        parameters["measure"] = spec.aim
     space = cls.space_for(parameters) if row.search is None else row.search
     searched = tuple(name for name in space if spec.search is not None and name not in row.parameters)
     fixed = {name: value for name, value in parameters.items() if name not in ("seed", "verbose")}

@@ -20,8 +20,12 @@ from pomona.experiments.execute import RunResult, Task, execute, rehearse, versi
 from pomona.experiments.run import RunSpec
 
 MOST_TRIES = 2
-PREPARATION_SECONDS = 300.0
-"""On top of the time limit, to read the data and compile kernels before the clock starts."""
+PREPARATION_SECONDS = 120.0
+"""On top of the time limit, to read the data and compile kernels before the clock starts.
+
+A ranker that is not ready by then in its rehearsal is not tried again: no ranker can cost more than this, the
+limit, and the limit of each of its runs.
+"""
 
 _THREAD_COUNTS = (
     "POMONA_THREADS",
@@ -85,13 +89,14 @@ class LocalRunner(Pool):
 
     def _result(self, worker: Worker, task: Task, is_rehearsal: bool) -> RunResult:
         limit = self.time_limit
+        longer = None if limit is None else limit + PREPARATION_SECONDS
+        late = f"was not ready to run after {longer or 0:g} s"
         try:
-            longer = None if limit is None else limit + PREPARATION_SECONDS
             rehearsed: RunResult = worker.call(_prepare, task, time_limit=longer)
+            late = f"took longer than the time limit of {limit or 0:g} s"
             return rehearsed if is_rehearsal else worker.call(execute, task, time_limit=limit)
         except TimeoutError:
-            reason = f"took longer than the time limit of {limit:g} s"
-            return RunResult(task.run.id, "failed", reason, "time", {"time_limit": limit})
+            return RunResult(task.run.id, "failed", late, "time", {"time_limit": limit})
         except Exception as error:  # the process died, or none could be started
             return RunResult(task.run.id, "failed", str(error), "died")
 

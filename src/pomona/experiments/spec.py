@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -54,6 +55,9 @@ from pomona.rankers.base import SCALES, SearchRange
 
 CUTOFFS = range(1, 11)
 """The cut-offs of the NDCG curve that every comparison draws."""
+
+_MOST = 2**63 - 1
+"""The largest whole number that a store can hold."""
 
 BOUNDS = ("ideal", "worst")
 """The rankers that no ranker can beat, or be beaten by."""
@@ -211,6 +215,16 @@ class RankerSpec(_Record):
             return (choices[0], choices[1], choices[2]) if is_range else choices
 
 
+class UnloadedRankerSpec(RankerSpec):
+    """A row of a comparison that was done, of a ranker in a user's file: to read results runs no such file.
+
+    Its parameters are as they were written down, after a `RankerSpec` had checked them.
+    """
+
+    def _check(self) -> None:
+        pass
+
+
 @dataclass(frozen=True)
 class SearchSpec(_Record):
     """How long to search for parameters, on the validation queries."""
@@ -235,7 +249,8 @@ class Spec(_Record):
     seeds : every ranker is trained once for each.
     baseline : the label of the ranker that all are compared with; None is the first.
     search : look for better parameters first; None takes them as they are.
-    time_limit : seconds that one run may take; None lets it.
+    time_limit : seconds that one run may take, once its data are read and its kernels compiled, for which
+        there are two minutes more; None lets it.
     n_folds : of data that come without folds.
     bounds : add the best and the worst ranking there can be.
     """
@@ -264,8 +279,8 @@ class Spec(_Record):
         self._replace("baseline", lambda asked: _label_like(asked, [row.label for row in self.rankers]))
         self._replace("n_folds", lambda n_folds: _at_least(2, n_folds))
         with refused_at("time_limit"):
-            if self.time_limit is not None and self.time_limit <= 0:
-                raise InputError(f"found {self.time_limit}, expected more than 0")
+            if self.time_limit is not None and not 0 < self.time_limit < math.inf:
+                raise InputError(f"found {self.time_limit}, expected more than 0, and a finite number")
         _refuse_twins("label", [(row.label, row) for row in self.rankers])
         _refuse_twins("name", [(data.name, data) for data in self.datasets])
 
@@ -274,11 +289,21 @@ class Spec(_Record):
         """The measure that decides."""
         return str(parse_measure(self.measures[0], self.conventions[0]))
 
-    def judged(self) -> dict[str, tuple[str, str]]:
-        """Every measure that a ranking is judged by: the name of its column, its text and its convention."""
+    @property
+    def aim(self) -> str:
+        """The measure that decides, as a ranker is told it: of one in a user's file, where that is."""
+        text = self.measures[0]
+        return text if _is_in_file(text) else self.main
+
+    def columns(self) -> dict[tuple[str, str], str]:
+        """The column of every measure that a ranking is judged by, by its text and its convention."""
         texts = [*self.measures, *(f"ndcg@{k}" for k in CUTOFFS)]
         pairs = [(text, convention) for convention in self.conventions for text in texts]
-        return {str(parse_measure(*pair)): pair for pair in pairs}
+        return {pair: str(parse_measure(*pair)) for pair in pairs}
+
+    def judged(self) -> dict[str, tuple[str, str]]:
+        """The text and the convention of every column."""
+        return {column: pair for pair, column in self.columns().items()}
 
     def rows(self) -> tuple[RankerSpec, ...]:
         """The rankers, and the bounds where they are wanted, known and not asked for already."""
@@ -334,8 +359,12 @@ def _lines(table: Mapping[str, Any]) -> list[str]:
 
 def _measure_text(text: Any) -> str:
     """A measure as it is always written; one in a user's own file keeps its path."""
-    is_own = isinstance(text, str) and text.rpartition(":")[0].endswith(".py")
-    return text if is_own else str(parse_measure(text))
+    return text if _is_in_file(text) else str(parse_measure(text))
+
+
+def _is_in_file(text: Any) -> bool:
+    """Whether a measure is in a file of a user's."""
+    return isinstance(text, str) and text.rpartition(":")[0].endswith(".py")
 
 
 def _conventions(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -352,14 +381,14 @@ def _each_once(texts: tuple[str, ...], written: Callable[[str], str]) -> tuple[s
 
 
 def _different(numbers: tuple[int, ...], least: int) -> tuple[int, ...]:
-    if not numbers or min(numbers) < least or len(set(numbers)) < len(numbers):
-        raise InputError(f"found {list(numbers)}, expected different whole numbers from {least}")
+    if not numbers or min(numbers) < least or len(set(numbers)) < len(numbers) or max(numbers) > _MOST:
+        raise InputError(f"found {list(numbers)}, expected different whole numbers from {least} to {_MOST}")
     return numbers
 
 
 def _at_least(least: int, number: int) -> int:
-    if number < least:
-        raise InputError(f"found {number}, expected at least {least}")
+    if not least <= number <= _MOST:
+        raise InputError(f"found {number}, expected at least {least} and at most {_MOST}")
     return number
 
 

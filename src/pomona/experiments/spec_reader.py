@@ -16,7 +16,15 @@ from pomona import _registry
 from pomona._parameters import ValueRefusedError, checked, show_value
 from pomona.data.catalog import COLLECTIONS
 from pomona.errors import InputError, PomonaError, UnknownNameError
-from pomona.experiments.spec import DataSpec, Files, RankerSpec, SearchSpec, Simulated, Spec
+from pomona.experiments.spec import (
+    DataSpec,
+    Files,
+    RankerSpec,
+    SearchSpec,
+    Simulated,
+    Spec,
+    UnloadedRankerSpec,
+)
 from pomona.measures.parse import measure as parse_measure
 
 Record = TypeVar("Record")
@@ -218,13 +226,15 @@ def _ranker(table: _Table) -> RankerSpec:
             raise InputError("ranker is missing")
     text = table.get("ranker", str)
     with table.at("ranker"):
-        name = _class_in_file(table, text) or _registry.find("rankers", text, "ranker").name
+        in_file = _class_in_file(table, text)
+        name = in_file or _registry.find("rankers", text, "ranker").name
     given = {key: one for key, one in table.values.items() if key not in ("ranker", "label", "search")}
     if "measure" in given:
         with table.at("measure"):
             given["measure"] = _measure(table, given["measure"])
     with table.at():
-        return RankerSpec(table.values.get("label", ""), name, given, table.get("search", dict))
+        kind = UnloadedRankerSpec if in_file and not table.origin.needs_data else RankerSpec
+        return kind(table.values.get("label", ""), name, given, table.get("search", dict))
 
 
 def _class_in_file(table: _Table, text: str) -> str | None:

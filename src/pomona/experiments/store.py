@@ -7,19 +7,21 @@
     spec.toml                what was asked for last
 
 A run's files are written whole (`whole_file`), and only then does its row become `done`, in one transaction:
-so a run is either finished or will be done again, and one that is finished is never touched. Only one process
-works on a directory: it holds a lock that the operating system takes back when the process ends, however it
-ends. What it left `running` is then queued again.
+so a run is either finished or will be done again, and one that is finished is never touched. Its row has the
+digests of its files and of its record: what was changed, cut short, swapped or lost since is noticed, and the
+run done again. Only one process works on a directory: it holds a lock that the operating system takes back
+when the process ends, however it ends. What it left `running` is then queued again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,10 +35,24 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
     run TEXT PRIMARY KEY, dataset TEXT, fold INTEGER, ranker TEXT, kind TEXT, parameters TEXT, seed INTEGER,
     data TEXT, state TEXT CHECK (state IN ('queued', 'running', 'done', 'failed')), reason TEXT,
-    attempts INTEGER DEFAULT 0, started REAL, finished REAL, record TEXT DEFAULT '{}'
+    attempts INTEGER DEFAULT 0, started REAL, finished REAL, record TEXT DEFAULT '{}',
+    digests TEXT DEFAULT '{}'
 );
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT);
 """
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _parsed(text: Any) -> dict[str, Any]:
+    """A dictionary that was kept as JSON; a damaged one is empty, as its digest then tells."""
+    try:
+        value = json.loads(text)
+    except (TypeError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _connection(file: Path, patience: float = 5) -> contextlib.closing[sqlite3.Connection]:
@@ -96,6 +112,8 @@ class Store:
         self._ask("PRAGMA journal_mode = WAL")
         self._ask("PRAGMA synchronous = NORMAL")  # a row may be lost with the machine's power, never damaged
         self.database.executescript(_TABLES)
+        if "digests" not in [column["name"] for column in self._ask("PRAGMA table_info(runs)")]:
+            self._ask("ALTER TABLE runs ADD COLUMN digests TEXT DEFAULT '{}'")  # by an earlier version
         self._requeue_running()
         self.remember(process=os.getpid())
         for place in _PLACES.values():
@@ -106,7 +124,11 @@ class Store:
         self._ask("UPDATE runs SET state = 'queued' WHERE state = 'running'")
 
     def _ask(self, statement: str, *values: Any) -> list[sqlite3.Row]:
-        return self.database.execute(statement, values).fetchall()
+        try:
+            return self.database.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            file = self.directory / "store.sqlite"
+            raise InputError(f"is no store of Pomona's ({error}): use another directory", file) from None
 
     def remember(self, **facts: Any) -> None:
         """Keep facts of the comparison as a whole."""
@@ -134,7 +156,7 @@ class Store:
     def rows(self) -> dict[str, dict[str, Any]]:
         """Every run by its id, its record parsed."""
         rows = self._ask("SELECT * FROM runs")
-        return {row["run"]: {**row, "record": json.loads(row["record"])} for row in map(dict, rows)}
+        return {row["run"]: {**row, "record": _parsed(row["record"])} for row in map(dict, rows)}
 
     def requeue(self, run: str) -> None:
         """Have a run done again (or, if its model is here, judged again)."""
@@ -150,23 +172,53 @@ class Store:
     def finish(self, result: RunResult) -> None:
         """Keep what a run left behind; from here on it is finished."""
         for kind, content in result.files.items():
-            with whole_file(self.path(result.run, kind)) as file:
+            with whole_file(self.path(result.run, kind), follows_links=False) as file:
                 file.write(content)
+        record = json.dumps(result.record)
+        contents = {**result.files, "record": record.encode()}
+        digests = _parsed(self._row(result.run)["digests"]) | {
+            kind: _digest(content) for kind, content in contents.items()
+        }
         self._ask(
-            "UPDATE runs SET state = ?, reason = ?, finished = ?, record = ?"
+            "UPDATE runs SET state = ?, reason = ?, finished = ?, record = ?, digests = ?"
             " WHERE run = ? AND state = 'running'",
-            *(result.state, result.reason, time.time(), json.dumps(result.record), result.run),
+            *(result.state, result.reason, time.time(), record, json.dumps(digests), result.run),
         )
 
     def path(self, run: str, kind: str) -> Path:
-        """Where a file of a run lies: its `values`, its `scores` or its `model`."""
-        return self.directory / _PLACES[kind].format(run)
+        """Where a file of a run lies: its `values`, its `scores`, its `model`; its record in the database."""
+        return self.directory / _PLACES.get(kind, "store.sqlite").format(run)
 
-    def is_whole(self, run: str) -> bool:
-        """Whether all files of a run are here."""
-        return all(self.path(run, kind).is_file() for kind in _PLACES)
+    def read(self, run: str, kind: str) -> bytes:
+        """The content of a file of a run, which must be what the run left behind."""
+        content, problem = self._checked(self._row(run), kind)
+        if problem:
+            again = "the same comparison again does this run once more"
+            raise InputError(f"{problem}: {again}", self.path(run, kind))
+        return content
+
+    def damage(self, run: str) -> str | None:
+        """What is wrong with what is kept of a finished run, or None."""
+        row = self._row(run)
+        problems = {kind: self._checked(row, kind)[1] for kind in ("record", *_PLACES)}
+        return next((f"{self.path(run, kind)}: {text}" for kind, text in problems.items() if text), None)
+
+    def _row(self, run: str) -> dict[str, Any]:
+        return dict(self._ask("SELECT * FROM runs WHERE run = ?", run)[0])
+
+    def _checked(self, row: Mapping[str, Any], kind: str) -> tuple[bytes, str]:
+        """What is kept of a run, and what is wrong with it, if anything."""
+        name = "{dataset} fold {fold} {ranker} seed {seed}".format(**row)
+        try:
+            is_record = kind == "record"
+            content = str(row[kind]).encode() if is_record else self.path(row["run"], kind).read_bytes()
+        except OSError as error:
+            return b"", f"cannot be read ({error.strerror or error}), a part of {name}"
+        # Runs of an earlier version have no digests: they, too, are done again.
+        is_whole = _parsed(row.get("digests")).get(kind) == _digest(content)
+        return content, "" if is_whole else f"is not as {name} left it"
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file beside the store, whole."""
-        with whole_file(self.directory / name) as file:
+        with whole_file(self.directory / name, follows_links=False) as file:
             file.write(text.encode())

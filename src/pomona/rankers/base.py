@@ -27,6 +27,7 @@ from pomona.errors import InputError, PomonaError
 from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
+from pomona.rankers.learnt import check_learnt
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json, read_model, write_model
 from pomona.rankers.parameter import check_parameters
 from pomona.rankers.training_log import TrainingLog
@@ -35,7 +36,7 @@ Validation = Dataset | tuple[Any, Any, Any]
 SearchRange = tuple[float, float, str] | list[Any]
 SCALES = ("linear", "log", "int", "log int")
 """How a range is searched."""
-TRAINING = ("evals_", "best_iteration_", "interrupted_")
+TRAINING = {"evals_": dict, "best_iteration_": int, "interrupted_": bool}
 """The record of a training, where it was done step by step."""
 
 
@@ -69,8 +70,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     search_space: ClassVar[Mapping[str, SearchRange]] = {}
     """Parameters worth searching: (least, most, `linear`, `log`, `int` or `log int`), or a list."""
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = ()
-    """What `learn` leaves and a model file keeps, by name; a subclass adds to those of its bases."""
+    learnt_attributes: ClassVar[Mapping[str, Any] | tuple[str, ...]] = ()
+    """What `learn` leaves and a model file keeps, by name; a subclass adds to those of its bases.
+
+    A mapping says what each is (`learnt.py`), which is checked when a model is loaded.
+    """
 
     measure: str | Measure
     """What `score` reports, and what the ranker is selected by."""
@@ -122,6 +126,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """The inverse of `get_state`; a ValueError tells what does not fit."""
         for name in self.learnt_names():
             setattr(self, name, arrays[name] if name in arrays else facts[name])
+        for base in type(self).__mro__:
+            declared = vars(base).get("learnt_attributes", ())
+            if isinstance(declared, Mapping):
+                check_learnt(declared, vars(self), n_features=self.n_features_in_)
 
     @classmethod
     def learnt_names(cls) -> list[str]:
@@ -276,8 +284,9 @@ def load_model(path: str | Path, ranker: type[Ranker] | None = None) -> Ranker:
         return restored(kind, written, arrays)
     except PomonaError:
         raise
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"not a model of this version of Pomona ({error}): train it again", path) from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        reason = " ".join(f"{error}".split())[:200] or type(error).__name__
+        raise InputError(f"not a model of this version of Pomona ({reason}): train it again", path) from None
 
 
 def restored(kind: str, written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
@@ -287,13 +296,21 @@ def restored(kind: str, written: Mapping[str, Any], arrays: Mapping[str, NDArray
 
 def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
     ranker = cls(**parameters_from_json(written["parameters"]))
-    learnt = written["learnt"]
-    ranker.n_features_in_ = int(learnt["n_features"])
-    ranker.feature_names_ = tuple(learnt["feature_names"])
+    check_parameters(ranker)
+    learnt, training = written["learnt"], written["training"]
+    declared = {"n_features": int, "feature_names": tuple[str, ...], "has_column_names": bool}
+    check_learnt(declared, learnt)
+    ranker.n_features_in_, ranker.feature_names_ = learnt["n_features"], tuple(learnt["feature_names"])
+    # The names are in the file, so a small file cannot ask for a large matrix.
+    if len(ranker.feature_names_) != ranker.n_features_in_:
+        raise ValueError(f"{len(ranker.feature_names_)} names for {ranker.n_features_in_} features")
     ranker._set_column_names(ranker.feature_names_ if learnt["has_column_names"] else None)
     ranker.set_state(learnt, arrays)
-    for name in written["training"].keys() & set(TRAINING):
-        setattr(ranker, name, written["training"][name])
+    recorded = {name: kind for name, kind in TRAINING.items() if name in training}
+    check_learnt(recorded, training)
+    check_learnt(dict.fromkeys(training.get("evals_", ()), tuple[float, ...]), training.get("evals_", {}))
+    for name in recorded:
+        setattr(ranker, name, training[name])
     return ranker
 
 

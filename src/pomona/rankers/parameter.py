@@ -59,10 +59,10 @@ def check_parameters(estimator: Any) -> None:
     cls: type = type(estimator)
     for name, kind in _types_of(cls).items():
         value = getattr(estimator, name)
-        if not _admits(kind, value):
+        if not admits(kind, value):
             if typing.get_origin(kind) is Literal:
                 raise UnknownNameError(name, str(value), map(str, typing.get_args(kind)))
-            raise InputError(f"{name} must be {_words(kind)}, found {value!r}")
+            raise InputError(f"{name} must be {words(kind)}, found {value!r}")
 
 
 def values_outside(cls: type) -> dict[str, list[float]]:
@@ -109,17 +109,18 @@ def _types_of(cls: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(cls)}
 
 
-def _admits(kind: Any, value: Any) -> bool:
+def admits(kind: Any, value: Any) -> bool:
+    """Whether a value is of this type, as annotations write types."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
-        return any(_admits(one, value) for one in _parts(kind))
+        return any(admits(one, value) for one in _parts(kind))
     if origin is Annotated:
-        return _admits(arguments[0], value) and value in arguments[1]
+        return admits(arguments[0], value) and value in arguments[1]
     if origin is Literal:
         return value in arguments
     if origin is tuple:
         is_several = isinstance(value, tuple | list | np.ndarray)
-        return is_several and all(_admits(arguments[0], one) for one in value)
+        return is_several and all(admits(arguments[0], one) for one in value)
     if kind is bool:
         return isinstance(value, bool | np.bool_)
     if kind in (int, float):
@@ -127,16 +128,17 @@ def _admits(kind: Any, value: Any) -> bool:
     return isinstance(value, kind) if isinstance(kind, type) else True
 
 
-def _words(kind: Any) -> str:
+def words(kind: Any) -> str:
+    """A type in words."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
-        return ", or ".join(map(_words, _parts(kind)))
+        return ", or ".join(map(words, _parts(kind)))
     if origin is Annotated:
-        return f"{_words(arguments[0])} {arguments[1]}"
+        return f"{words(arguments[0])} {arguments[1]}"
     if origin is Literal:
         return " or ".join(map(repr, arguments))
     if origin is tuple:
-        return f"several of {_words(arguments[0])}"
+        return f"several of {words(arguments[0])}"
     names = {
         int: "an integer",
         float: "a number",

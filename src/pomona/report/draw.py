@@ -18,6 +18,7 @@ from pathlib import Path
 
 from pomona._pool import Pool, Worker
 from pomona.errors import PomonaError
+from pomona.report.file import write_anew
 
 Draw = Callable[[str, str], None]
 """Draws a chart, given as Vega-Lite under the name of its file."""
@@ -69,8 +70,8 @@ def _draw(path: Path, chart: str) -> None:
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(chart)
-    path.with_name(f"{path.name}.svg").write_text(svg, encoding="utf-8")
-    path.with_name(f"{path.name}.pdf").write_bytes(in_order(vl_convert.svg_to_pdf(svg)))
+    write_anew(path.with_name(f"{path.name}.svg"), svg)
+    write_anew(path.with_name(f"{path.name}.pdf"), in_order(vl_convert.svg_to_pdf(svg)))
 
 
 def in_order(pdf: bytes) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -69,7 +70,7 @@ def _slot_legend(findings: Findings | None) -> alt.Legend | None:
     slots = slots_of(rankers_of(findings), findings.baseline)
     names = {slot: "others" if slot == "other" else ranker for ranker, slot in slots.items()}
     # A name goes into an expression: as JSON it stays a text, whatever it contains.
-    words = f"{json.dumps(names)}[datum.label]"
+    words = f"{_uninherited(json.dumps(names))}[datum.label]"
     return alt.Legend(
         title=None, orient="top", columns=3, values=sorted(names), labelExpr=words, labelLimit=150
     )
@@ -190,8 +191,25 @@ def panels(
 def vega_lite(chart: Chart) -> dict[str, Any]:
     """The chart as Vega-Lite, its data as rows, without Altair's own config and schema version."""
     spec: dict[str, Any] = chart.to_dict(validate=False)
-    rows = {name: json.loads(text) for name, text in spec["datasets"].items()}
-    return {key: part for key, part in spec.items() if key not in ("$schema", "config")} | {"datasets": rows}
+    rows = {name: json.loads(_uninherited(text)) for name, text in spec.pop("datasets").items()}
+    parts = {key: part for key, part in spec.items() if key not in ("$schema", "config")}
+    return {**json.loads(_uninherited(json.dumps(parts))), "datasets": rows}
+
+
+# What every object of JavaScript has: as a name, Vega would look it up among groups and find a function.
+_INHERITED = re.compile(
+    r'(?<!\\)"(constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf'
+    r'|__proto__|__(?:define|lookup)(?:G|S)etter__)"(?=\s*[],}])'
+)
+
+
+def _uninherited(text: str) -> str:
+    """JSON in which no value is a name that objects inherit: such a one has a space after it, unseen.
+
+    >>> _uninherited('{"ranker": "constructor", "note": "a \\\\"constructor\\\\""}')
+    '{"ranker": "constructor ", "note": "a \\\\"constructor\\\\""}'
+    """
+    return _INHERITED.sub(r'"\1 "', text)
 
 
 def for_file(spec: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from pomona.experiments.findings import Findings
 from pomona.report.comparison import comparison_report
 from pomona.report.draw import Draw, drawing
 from pomona.report.encoding import for_file
+from pomona.report.file import own_folder, write_anew
 from pomona.report.page import page
 from pomona.report.section import Report
 from pomona.report.table import to_csv, to_latex, to_markdown
@@ -28,16 +29,14 @@ def write_page(report: Report, directory: str | Path, draw: Draw | None = None) 
     earlier, figures are complete when that ends.
     """
     folder = Path(directory)
-    for below in ("tables", "figures"):
-        (folder / below).mkdir(parents=True, exist_ok=True)
-    with drawing(folder / "figures") if draw is None else nullcontext(draw) as draw:
+    tables, figures = own_folder(folder / "tables"), own_folder(folder / "figures")
+    with drawing(figures) if draw is None else nullcontext(draw) as draw:
         for figure in report.figures:
             draw(figure.stem, for_file(figure.spec))
         for numbers in report.tables:
             for ending, form in _FORMATS.items():
-                path = folder / "tables" / f"{numbers.stem}.{ending}"
-                path.write_text(form(numbers.table), encoding="utf-8")
+                write_anew(tables / f"{numbers.stem}.{ending}", form(numbers.table))
         text = page(report)
     path = folder / "report.html"
-    path.write_text(text, encoding="utf-8")
+    write_anew(path, text)
     return path

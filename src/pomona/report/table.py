@@ -126,13 +126,25 @@ def to_csv(table: Table) -> str:
         head.append("remark")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
+    writer.writerow(map(_plain, head))
     for row in table.rows:
         line: list[Value] = []
         for column, cell in zip(table.columns, row.cells, strict=True):
             line += [cell.value, *((cell.low, cell.high, cell.mark) if column.has_interval else ())]
-        writer.writerow([*line, row.remark] if has_remarks else line)
+        writer.writerow(map(_plain, [*line, row.remark] if has_remarks else line))
     return out.getvalue()
+
+
+def _plain(value: Value) -> Value:
+    """A text that no spreadsheet takes for a formula: what could begin one gets an apostrophe before it.
+
+    >>> _plain("=1+1"), _plain("LambdaMART"), _plain(-0.5)
+    ("'=1+1", 'LambdaMART', -0.5)
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r", " ")  # which `csv` does not quote, and which could begin a line
+    return f"'{text}" if value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
 
 
 def to_markdown(table: Table) -> str:

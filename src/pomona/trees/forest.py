@@ -96,6 +96,9 @@ class Forest:
         missing = set(_ARRAYS) - set(arrays)
         if missing:
             raise InputError(f"not a forest: there is no array {', '.join(sorted(missing))}")
+        for name, dtype in _ARRAYS.items():
+            if arrays[name].dtype != dtype:
+                raise InputError(f"not a forest: {name} is of type {arrays[name].dtype}")
         return cls(**{name: arrays[name] for name in _ARRAYS}, n_features=n_features, base=base)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -214,6 +217,8 @@ def _problem(forest: Forest) -> str | None:
         return f"a feature lies outside 0..{forest.n_features - 1}"
     if np.isnan(forest.threshold).any():
         return "a threshold is NaN"
+    if not (np.isfinite(forest.value).all() and np.isfinite(forest.base)):
+        return "the value of a leaf is not finite"
     # Every node but the root, and every leaf, must be the child of exactly one earlier node.
     tree = np.repeat(np.arange(forest.n_trees), inner)
     number = np.arange(n_nodes) - forest.node_ptr[tree]

@@ -46,7 +46,7 @@ class Given:
         rankers = [Ranker(name, 0.1 * i, noise=0.0) for i, name in enumerate(scores)]
         invented = invent(rankers, n_folds=1, n_queries=1)
         self.values = invented.values.with_columns(qid=pl.lit("7"))
-        self.runs, self.spec = invented.runs, invented.spec
+        self.runs, self.spec, self.columns = invented.runs, invented.spec, invented.columns
 
     def test_data(self, dataset, fold):
         return self._data

@@ -8,7 +8,6 @@ from typing import ClassVar
 import polars as pl
 
 from pomona.experiments.findings import Analysis, Findings, columns
-from pomona.measures.parse import measure as parse_measure
 
 
 def plain(measure: str) -> str:
@@ -18,6 +17,15 @@ def plain(measure: str) -> str:
     'ndcg@10'
     """
     return measure.rpartition(":")[2]
+
+
+def convention_of(measure: str) -> str:
+    """The convention in a measure's string.
+
+    >>> convention_of("letor4:ndcg@10"), convention_of("ap")
+    ('letor4', 'definition')
+    """
+    return measure.rpartition(":")[0] or "definition"
 
 
 class Conventions(Analysis):
@@ -37,14 +45,12 @@ class Conventions(Analysis):
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
         spec, aims = findings.results.spec, findings.results.runs.select("ranker", "trained_for")
-        trained = {
-            ranker: None if aim is None else parse_measure(aim).convention for ranker, aim in aims.iter_rows()
-        }
+        trained = {ranker: None if aim is None else convention_of(aim) for ranker, aim in aims.iter_rows()}
         rows = []
         for data in findings.pooled:
             for text in spec.measures:
-                measures = (parse_measure(text, name) for name in spec.conventions)
-                judges = {measure.convention: str(measure) for measure in measures}
+                columns = (findings.results.columns[text, name] for name in spec.conventions)
+                judges = {convention_of(column): column for column in columns}
                 name = plain(next(iter(judges.values())))
                 for judge, column in judges.items():
                     # Twelve decimals: what differs by rounding only is equal.

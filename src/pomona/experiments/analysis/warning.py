@@ -10,7 +10,6 @@ import polars as pl
 from pomona.experiments.analysis.convention import plain
 from pomona.experiments.analysis.pooled import Pooled
 from pomona.experiments.findings import Findings
-from pomona.measures.parse import measure as parse_measure
 
 if TYPE_CHECKING:
     from pomona.experiments.results import Results
@@ -90,8 +89,8 @@ def _choices(results: Results, data: Pooled, main: str) -> Iterator[str]:
 
 def _aims(runs: pl.DataFrame, measures: Sequence[str]) -> Iterator[str]:
     """Rankers trained for what nobody looks at."""
-    judged = {plain(measure) for measure in measures}
+    judged = {plain(measure).lower() for measure in measures}
     aims = runs.filter(~pl.col("is_bound")).select("ranker", "trained_for").unique(maintain_order=True)
     for ranker, aim in aims.drop_nulls().iter_rows():
-        if plain(str(parse_measure(aim))) not in judged:
+        if plain(aim).lower() not in judged:
             yield f"{ranker} was trained for {aim}, which is not among the measures it is judged by"

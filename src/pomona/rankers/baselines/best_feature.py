@@ -9,7 +9,7 @@ tied documents and undefined values are judged: `feature_values`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.feature_values import as_scores, feature_values, lowest
+from pomona.rankers.learnt import FINITE, Array
 
 
 class BestFeature(Ranker):
@@ -36,7 +37,12 @@ class BestFeature(Ranker):
     aliases = ("best_feature", "best-feature", "bestsinglefeature")
     family = "baseline"
     paper = "Busa-Fekete, Szarvas, Éltető & Kégl, ECAI workshop 2012"
-    learnt_attributes = ("feature_", "direction_", "lowest_", "feature_values_")
+    learnt_attributes = {
+        "feature_": int,
+        "direction_": Literal[1, -1],
+        "lowest_": FINITE,
+        "feature_values_": Array("n_features", 2),
+    }
 
     measure: str | Measure = "ndcg@10"
     allow_reversed: bool = True

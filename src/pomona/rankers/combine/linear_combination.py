@@ -28,6 +28,7 @@ from pomona.data.normalize import QueryMinMaxScaler, QueryRankScaler, QueryStand
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, restored
+from pomona.rankers.learnt import Array
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.model_file import with_prefix
 from pomona.rankers.parameter import NonNegativeInt, PositiveInt
@@ -59,7 +60,7 @@ class LinearCombination(Ranker):
     aliases = ("linear_combination", "linear-combination", "combination")
     family = "ensemble"
     paper = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
-    learnt_attributes = ("weights_",)
+    learnt_attributes = {"weights_": Array("n_members")}
     search_space = {"normalize": list(_SCALERS)}
 
     rankers: str | Sequence[tuple[str, Ranker]] = "linearregression,bestfeature"
@@ -220,8 +221,12 @@ class LinearCombination(Ranker):
         ]
         if not self.rankers:
             self.rankers = [(name, ranker if self.prefit else clone(ranker)) for name, ranker in self.models_]
-        if self.weights_.shape != (len(self.models_),):
-            raise ValueError(f"{self.weights_.size} weights for {len(self.models_)} rankers")
+        if not self.models_ or len(self.weights_) != len(self.models_):
+            raise ValueError(f"{len(self.weights_)} weights for {len(self.models_)} rankers")
+        if any(ranker.n_features_in_ != self.n_features_in_ for _, ranker in self.models_):
+            raise ValueError(f"a ranker of other than {self.n_features_in_} features")
+        if self.normalize not in _SCALERS:
+            raise UnknownNameError("normalization", self.normalize, _SCALERS)
 
 
 def _are_pairs(rankers: Any) -> TypeGuard[Sequence[tuple[str, Ranker]]]:

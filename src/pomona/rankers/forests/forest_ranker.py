@@ -19,6 +19,7 @@ from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.model_file import with_prefix
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share
 from pomona.rankers.training_log import TrainingLog
@@ -191,6 +192,9 @@ class ForestRanker(Ranker):
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
+        check_learnt({"bases": tuple[FINITE, ...]}, facts)
+        if not facts["bases"]:
+            raise ValueError("there is no forest")
         self.models_ = [
             Forest.of_arrays(with_prefix(arrays, f"{k}."), self.n_features_in_, float(base))
             for k, base in enumerate(facts["bases"])

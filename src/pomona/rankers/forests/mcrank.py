@@ -7,9 +7,11 @@ Boosted trees estimate the probability of each label; the score is Σ_k P(label 
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
@@ -19,6 +21,7 @@ from pomona.objectives import multinomial, ordinal
 from pomona.objectives.multinomial import MultinomialObjective
 from pomona.objectives.ordinal import OrdinalObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.learnt import Array
 
 _EXPECTED = {"multinomial": multinomial.expected_value, "ordinal": ordinal.expected_value}
 
@@ -37,7 +40,7 @@ class McRank(ForestRanker):
     name = "mcrank"
     family = "point-wise"
     paper = "Li, Burges & Wu, NIPS 2007"
-    learnt_attributes = ("levels_",)
+    learnt_attributes = {"levels_": Array("n_levels")}
 
     kind: Literal["ordinal", "multinomial"] = "ordinal"
     target: Literal["label", "gain"] = "label"
@@ -63,3 +66,9 @@ class McRank(ForestRanker):
     def combine_outputs(self, outputs: Values) -> Scores:
         values = self.levels_ if self.target == "label" else gains_of(self.levels_, "exp2")
         return _EXPECTED[self.kind](outputs, values)
+
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
+        n_outputs = {"ordinal": len(self.levels_) - 1, "multinomial": len(self.levels_)}[self.kind]
+        if len(self.models_) != n_outputs:
+            raise ValueError(f"{len(self.models_)} forests for {len(self.levels_)} labels")

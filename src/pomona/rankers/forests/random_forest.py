@@ -50,7 +50,7 @@ class RandomForest(ForestRanker):
     family = "point-wise"
     paper = "Breiman, Machine Learning 2001"
 
-    learnt_attributes = ("oob_score_",)
+    learnt_attributes = {"oob_score_": float}
     search_space = {
         "n_leaves": (15, 511, "log int"),
         "min_docs": (1, 50, "log int"),

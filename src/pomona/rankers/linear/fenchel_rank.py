@@ -146,7 +146,7 @@ class FenchelRank(LinearRanker):
     family = "pair-wise"
     paper = "Lai, Pan, Liu, Lin & Wu, IEEE Transactions on Computers 2013"
 
-    learnt_attributes = ("l1_", "gap_")
+    learnt_attributes = {"l1_": float, "gap_": float}
     search_space = {"l1": (2.0**-5, 2.0**10, "log")}
 
     l1: PositiveFloat | None = None

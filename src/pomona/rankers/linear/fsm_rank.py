@@ -190,7 +190,7 @@ class FSMRank(LinearRanker):
     family = "pair-wise"
     paper = "Lai, Pan, Tang & Yu, IEEE TNNLS 2013 (reconstructed)"
 
-    learnt_attributes = ("lambda1_", "lambda2_")
+    learnt_attributes = {"lambda1_": float, "lambda2_": float}
     search_space = {
         "lambda1": (1e-3, 10.0, "log"),
         "lambda2": (1e-3, 10.0, "log"),

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
@@ -24,6 +23,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
 from pomona.rankers.evaluator import RankingEvaluator
+from pomona.rankers.learnt import FINITE, Array
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.training_log import TrainingLog
 
@@ -40,7 +40,7 @@ class LinearRanker(Ranker):
     measure: str | Measure = "ndcg@10"
     normalize: str | None = "minmax"
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("coef_", "intercept_")
+    learnt_attributes: ClassVar[Mapping[str, Any]] = {"coef_": Array("n_features"), "intercept_": FINITE}
     intercept_ = 0.0
 
     @abstractmethod
@@ -100,8 +100,3 @@ class LinearRanker(Ranker):
         self.check_fitted()
         order = np.argsort(-np.abs(self.coef_), kind="stable")
         return {self.feature_names_[j]: float(self.coef_[j]) for j in order if self.coef_[j] != 0}
-
-    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        super().set_state(facts, arrays)
-        if self.coef_.shape != (self.n_features_in_,):
-            raise ValueError(f"{self.coef_.size} weights for {self.n_features_in_} features")

@@ -32,6 +32,7 @@ from pomona.measures.conventions import gains_of
 from pomona.objectives import multinomial, ordinal
 from pomona.objectives.base import classes_of
 from pomona.objectives.multinomial import class_probabilities
+from pomona.rankers.learnt import Array
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.gram import combined, gram, weighted_means, whitening
@@ -67,7 +68,11 @@ class LogisticRegression(LinearRanker):
     aliases = ("logistic_regression", "logistic-regression", "logistic")
     family = "point-wise"
     paper = "Cox, J. Royal Statistical Society B 1958"
-    learnt_attributes = ("output_coef_", "output_intercept_", "levels_")
+    learnt_attributes = {
+        "output_coef_": Array("n_outputs", "n_features"),
+        "output_intercept_": Array("n_outputs"),
+        "levels_": Array("n_levels"),
+    }
     search_space = {
         "kind": ["binary", "ordinal", "multinomial"],
         "l2": (1e-3, 1e3, "log"),
@@ -162,8 +167,10 @@ class LogisticRegression(LinearRanker):
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
-        if self.output_coef_.shape != (len(self._slopes()), self.n_features_in_):
-            raise ValueError(f"weights of shape {self.output_coef_.shape} for {self.n_features_in_} features")
+        n_levels = len(self.levels_)
+        n_outputs = {"binary": 1, "ordinal": n_levels - 1, "multinomial": n_levels}[self.kind]
+        if not n_outputs or len(self.output_coef_) != n_outputs:
+            raise ValueError(f"{len(self.output_coef_)} outputs for {n_levels} labels")
 
 
 class _Loss(Protocol):

@@ -93,7 +93,7 @@ class LRUF(LinearRanker):
     family = "list-wise"
     paper = "Akbari Torkestani, Decision Support Systems 2012 (reconstructed)"
 
-    learnt_attributes = ("l2_",)
+    learnt_attributes = {"l2_": float}
     search_space = {
         "learning_rate": (0.01, 0.2, "log"),
         "n_shown": (3, 30, "log int"),

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import ClassVar, Literal, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, Protocol
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -61,7 +61,7 @@ class MarginRanker(LinearRanker):
     converged_ : whether its solution is within the tolerance.
     """
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("C_", "converged_")
+    learnt_attributes: ClassVar[Mapping[str, Any]] = {"C_": float, "converged_": bool}
 
     C: PositiveFloat | Literal["validate"] = "validate"
     max_iterations: PositiveInt = 1000

@@ -25,6 +25,7 @@ from pomona._types import Features, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
 from pomona.objectives.base import classes_of
+from pomona.rankers.learnt import Array
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.parameter import NonNegativeInt, PositiveFloat, PositiveInt
 
@@ -82,7 +83,7 @@ class PRank(LinearRanker):
     aliases = ("pranking",)
     family = "point-wise"
     paper = "Crammer & Singer, NIPS 2001"
-    learnt_attributes = ("thresholds_", "levels_")
+    learnt_attributes = {"thresholds_": Array("n_thresholds"), "levels_": Array("n_levels")}
     search_space = {
         "radius": (0.05, 1.0, "log"),
         "normalize": ["minmax", "standard", "rank"],

@@ -201,7 +201,7 @@ class SmoothRank(LinearRanker):
     family = "list-wise"
     paper = "Chapelle & Wu, Information Retrieval 2010 (reconstructed)"
 
-    learnt_attributes = ("l2_", "sigma_")
+    learnt_attributes = {"l2_": float, "sigma_": float}
     search_space = {"l2": (1e-6, 1e-2, "log")}
 
     l2: NonNegativeFloat | None = None

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pomona._types import Features, Labels, Offsets, Scores, Values
@@ -20,6 +21,7 @@ from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, query_weights
+from pomona.rankers.learnt import Array, check_learnt
 from pomona.rankers.neural.network.network import Architecture, Network
 from pomona.rankers.neural.network.scaling import Scaling
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
@@ -86,7 +88,7 @@ class NeuralRanker(Ranker):
     mixed_precision: bool = False
     verbose: bool = False
 
-    learnt_attributes: ClassVar[tuple[str, ...]] = ("learning_rate_",)
+    learnt_attributes: ClassVar[Mapping[str, Any]] = {"learning_rate_": float}
     search_space = {
         "learning_rate": (3e-4, 3e-2, "log"),
         "hidden": [(), (10,), (64,), (64, 32), (256, 128)],
@@ -162,13 +164,16 @@ class NeuralRanker(Ranker):
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
         shape = facts["network"]
+        check_learnt({"hidden": tuple[int, ...], "activation": str, "layer_norm": bool}, shape)
         architecture = Architecture(**{**shape, "hidden": tuple(shape["hidden"])})
-        scaling = Scaling(arrays["mean"], arrays["inverse"], bool(facts["log_features"]))
-        if (
-            architecture.n_features != self.n_features_in_
-            or scaling.mean.shape != (self.n_features_in_,)
-            or scaling.inverse.shape != (self.n_features_in_,)
-            or arrays["parameters"].shape != (architecture.n_parameters,)
-        ):
-            raise ValueError("the parameters do not fit the network")
+        if architecture.n_features != self.n_features_in_:
+            raise ValueError(f"a network over {architecture.n_features} of {self.n_features_in_} features")
+        check_learnt({"log_features": bool}, facts)
+        declared = {
+            "mean": Array("n_features"),
+            "inverse": Array("n_features"),
+            "parameters": Array(architecture.n_parameters, dtype=np.float32),
+        }
+        check_learnt(declared, arrays, n_features=self.n_features_in_)
+        scaling = Scaling(arrays["mean"], arrays["inverse"], facts["log_features"])
         self.model_ = Network(architecture, scaling, arrays["parameters"])

@@ -19,6 +19,14 @@ from numpy.typing import NDArray
 from pomona._jit import kernel, over_chunks
 from pomona._types import Codes, Features, Offsets, Scores, Values
 from pomona.data.dataset import read_only
+from pomona.rankers.learnt import Array, check_learnt
+
+_ARRAYS = {
+    "feature": Array("n_stumps", dtype=np.int32, below="n_features"),
+    "threshold": Array("n_stumps", dtype=np.float32, finite=False),
+    "weight": Array("n_stumps"),
+    "undefined": Array("n_stumps", dtype=np.bool_),
+}
 
 
 @kernel
@@ -134,17 +142,10 @@ class StumpSum:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What `of_arrays` reads back."""
-        names = ("feature", "threshold", "weight", "undefined")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in _ARRAYS}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], feature_names: tuple[str, ...]) -> StumpSum:
         """Stumps from `arrays()`; a ValueError tells what does not fit."""
-        stumps = cls(
-            arrays["feature"], arrays["threshold"], arrays["weight"], arrays["undefined"], feature_names
-        )
-        if {part.shape for part in arrays.values()} != {(stumps.n_stumps,)}:
-            raise ValueError("the parts of the stumps differ in number")
-        if stumps.n_stumps and not 0 <= stumps.feature.min() <= stumps.feature.max() < len(feature_names):
-            raise ValueError(f"a stump on a feature that is none of the {len(feature_names)}")
-        return stumps
+        check_learnt(_ARRAYS, arrays, n_features=len(feature_names))
+        return cls(**{name: arrays[name] for name in _ARRAYS}, feature_names=feature_names)
