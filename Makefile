@@ -8,7 +8,7 @@ demo: $(VENV)/.installed       ## install, then run the main job on built-in dat
 	$(BIN)/pomona demo
 
 test: $(VENV)/.installed-dev check kernels  ## style, types and every test
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist loadfile
 
 # Kernels as plain Python, where an index out of bounds is an error and not whatever lies there in memory.
 KERNEL_TESTS := tests/measures tests/trees/test_walk.py tests/objectives/test_regression.py

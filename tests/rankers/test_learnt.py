@@ -35,7 +35,7 @@ def documents():
     data = pm.simulate(6, docs_per_query=12, n_features=5, seed=3)
     X = data.X.copy()
     X[::7, 1] = np.nan
-    return data.replace(X=X)
+    return pm.Dataset(X, data.y, data.qid)  # without names, which a mutant may have changed
 
 
 def outcome(content, path, data):
