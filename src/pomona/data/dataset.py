@@ -264,6 +264,9 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
     if len(parts) == 1:
         return parts[0]
     width = max(part.n_features for part in parts)
+    # Of everything a copy that is as wide, one end to end, and one in order.
+    n_bytes = sum(part.n_docs * (4 * width + part.qids.itemsize) for part in parts)
+    require_memory(3 * n_bytes, what=f"joining {len(parts)} datasets")
     wide = [part.widened(width, undefined) for part in parts]
     names = wide[0].feature_names
     if any(part.feature_names != names for part in wide):

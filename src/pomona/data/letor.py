@@ -291,7 +291,9 @@ def _queries_by_size(
     sizes: list[int] = []
     for query_file, path, n in zip(query_files, source.files, n_rows.tolist(), strict=True):
         before = len(sizes)
-        for number, line in enumerate(read_bytes(query_file).split(b"\n"), 1):
+        text = read_bytes(query_file)
+        require_memory(_BYTES_A_LINE * text.count(b"\n"), query_file)
+        for number, line in enumerate(text.split(b"\n"), 1):
             token = line.strip(b" \t\r")
             if not token:
                 continue
