@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from pomona._machine import require_memory
 from pomona._types import Features, Labels, Offsets
-from pomona.data.text import TextColumn, offsets, text_array
+from pomona.data.columns import checked_features, checked_labels, checked_query_ids, refuse_other_index
+from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
     from pomona.data.statistics import Statistics
-
-LARGEST_LABEL = 1 << 24
-"""Up to here float32 holds every whole number; beyond, only those that it does not round are taken."""
 
 
 class Dataset:
@@ -56,16 +53,15 @@ class Dataset:
         doc_ids: Iterable[str] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> None:
-        X_given = X
+        refuse_other_index(X, y=y, qid=qid)
         if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
             from pomona.data.table import features_of_frame
 
             X, column_names = features_of_frame(X)
             has_names = column_names != [str(j) for j in range(len(column_names))]
             feature_names = column_names if feature_names is None and has_names else feature_names
-        features = _features(X)
+        features = checked_features(X)
         labels = checked_labels(y, len(features))
-        _refuse_other_index(X_given, y=y, qid=qid)
         query_ids = checked_query_ids(qid)
         if query_ids.shape != labels.shape:
             raise InputError(f"found {query_ids.size} query ids for {labels.size} documents")
@@ -323,18 +319,6 @@ def _ranks(places: Offsets) -> Offsets | None:
     return ranks if (np.diff(ranks) < 0).any() else None
 
 
-def _refuse_other_index(X: Any, **columns: Any) -> None:
-    """Refuse pandas columns whose rows are named otherwise than those of X: which belong together?"""
-    index: Any = getattr(X, "index", None)
-    for name, column in columns.items():
-        other: Any = getattr(column, "index", None)
-        if hasattr(index, "equals") and hasattr(other, "equals") and not index.equals(other):
-            raise InputError(
-                f"the index of {name} is not that of X: align them, or give {name}.to_numpy() if the rows "
-                "belong together as they stand"
-            )
-
-
 def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
     """The documents of several datasets as one, as if their rows had come one after the other.
 
@@ -348,6 +332,9 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
     if len(parts) == 1:
         return parts[0]
     width = max(part.n_features for part in parts)
+    # Of everything a copy that is as wide, one end to end, and one in order.
+    n_bytes = sum(part.n_docs * (4 * width + part.qids.itemsize) for part in parts)
+    require_memory(3 * n_bytes, what=f"joining {len(parts)} datasets")
     first, *others = (part.widened(width, undefined) for part in parts)
     names = first.feature_names
     wide = [first, *(part.with_features(names) for part in others)]
@@ -411,112 +398,3 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view
-
-
-def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
-    """Query ids as integers or strings, whatever they came as; what cannot tell queries apart is refused."""
-    if np.ma.is_masked(qid):
-        raise InputError("query ids must be integers or strings, found a masked one")
-    query_ids = _array(qid, "query ids must be integers or strings")
-    if query_ids.dtype.kind == "f":
-        exact = 2.0 ** (np.finfo(query_ids.dtype).nmant + 1)
-        if not np.all(np.isfinite(query_ids) & (query_ids == np.floor(query_ids))):
-            raise InputError("query ids must be integers or strings, found a fraction or NaN")
-        if np.any(np.abs(query_ids) >= exact):
-            raise InputError(
-                f"query ids must be integers or strings, found {query_ids.dtype} beyond {exact:.0f}, "
-                "which may be the same for different ids"
-            )
-        return query_ids.astype(np.int64)
-    if query_ids.dtype.kind == "O" or (query_ids.dtype.kind in "SU" and not isinstance(qid, np.ndarray)):
-        return _query_ids_of_objects(np.asarray(qid, object))
-    return query_ids if query_ids.dtype.kind in "iu" else query_ids.astype(np.str_)
-
-
-def _query_ids_of_objects(query_ids: NDArray[Any]) -> NDArray[Any]:
-    values = query_ids.ravel().tolist()
-    strange = {
-        kind.__name__ for kind in set(map(type, values)) if not issubclass(kind, str | int | np.integer)
-    }
-    if strange:
-        raise InputError(f"query ids must be integers or strings, found {', '.join(sorted(strange))}")
-    if not any(isinstance(value, str) for value in values):
-        for kind in (np.int64, np.uint64):
-            with contextlib.suppress(OverflowError):
-                return query_ids.astype(kind)
-    texts = list(map(str, values))
-    # NumPy drops zeros at the end of a text.
-    if len(set(values)) > len({text.rstrip("\0") for text in texts}):
-        raise InputError("different query ids, such as 1 and '1', would become one: write them differently")
-    return text_array(texts).reshape(query_ids.shape)
-
-
-def _features(X: Any) -> Features:
-    if np.ma.isMaskedArray(X):  # masked is undefined
-        X = np.ma.filled(X.astype(np.float64), np.nan)
-    if hasattr(X, "toarray"):
-        require_memory(4 * int(np.prod(X.shape, dtype=object)), what=f"a table of shape {X.shape}")
-    else:
-        X = _array(X, "X must be a table of numbers")
-    try:
-        with np.errstate(over="raise"):
-            if hasattr(X, "toarray"):  # SciPy sparse: absent is 0, as everywhere in that world
-                X = X.astype(np.float32).toarray()
-            array = np.ascontiguousarray(X, dtype=np.float32)
-    except (FloatingPointError, OverflowError):
-        raise InputError(
-            f"X holds a finite value beyond float32 (3.4e38){_place_beyond(X)}: rescale that feature"
-        ) from None
-    except (TypeError, ValueError) as error:
-        raise InputError(f"X must be a table of numbers: {error}") from None
-    if array.ndim != 2:
-        raise InputError(
-            f"X must have two dimensions, found {array.ndim}: Reshape your data (documents × features)"
-        )
-    return array
-
-
-def _array(values: Any, expected: str) -> NDArray[Any]:
-    """What was given as an array; whatever its library raises becomes one clear error."""
-    try:
-        array = np.asarray(values)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise InputError(f"{expected}: {str(error).partition(chr(10))[0]}") from None
-    if array.dtype.kind in "cmM" and "numbers" in expected:
-        kind = "Complex data" if array.dtype.kind == "c" else "dates"
-        raise InputError(f"{expected}: {kind} not supported, found {array.dtype}")
-    return array
-
-
-def _place_beyond(X: Any) -> str:
-    """Where the first finite value that float32 cannot hold stands, in words."""
-    values = np.asarray(X)
-    if values.dtype.kind != "f":
-        return ""
-    with np.errstate(over="ignore"):
-        row, *column = np.argwhere(np.isinf(values.astype(np.float32)) & np.isfinite(values))[0].tolist()
-    return f" in row {row + 1}{f', column {column[0] + 1}' if column else ''}"
-
-
-def checked_labels(y: ArrayLike, n_docs: int) -> Labels:
-    """Labels as float32: finite, and none that it would round to another whole number."""
-    if np.ma.is_masked(y):
-        raise InputError("y must be numbers: found a masked label")
-    values = _array(y, "y must be numbers")
-    try:
-        with np.errstate(over="ignore"):  # becomes infinite, and is refused below
-            labels = np.ascontiguousarray(values, dtype=np.float32)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"y must be numbers: {error}") from None
-    if labels.shape != (n_docs,):
-        raise InputError(f"found {labels.size} labels (shape {labels.shape}) for {n_docs} documents")
-    if not np.isfinite(labels).all():
-        raise InputError(f"label of document {int(np.flatnonzero(~np.isfinite(labels))[0])} is not finite")
-    for row in np.flatnonzero(np.abs(labels) >= LARGEST_LABEL).tolist():
-        if int(labels[row]) != values[row]:
-            raise InputError(
-                f"label {values[row]} of document {row} is beyond what float32 holds ({LARGEST_LABEL})"
-            )
-    return labels

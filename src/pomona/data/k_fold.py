@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pomona._types import Offsets
-from pomona.data.dataset import Dataset, checked_query_ids
+from pomona.data.columns import checked_query_ids
+from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 
 

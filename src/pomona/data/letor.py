@@ -27,8 +27,9 @@ from pomona._machine import in_units, memory_room, require_memory
 from pomona._types import Features, Labels, Offsets
 from pomona.data import _letor_kernels as kernels
 from pomona.data import parsed_cache
+from pomona.data.columns import LARGEST_LABEL
 from pomona.data.compression import plain_name, read_bytes, read_files
-from pomona.data.dataset import LARGEST_LABEL, Dataset, gather
+from pomona.data.dataset import Dataset, gather
 from pomona.data.text import TextColumn, offsets, text_array
 from pomona.errors import InputError
 
@@ -291,7 +292,9 @@ def _queries_by_size(
     sizes: list[int] = []
     for query_file, path, n in zip(query_files, source.files, n_rows.tolist(), strict=True):
         before = len(sizes)
-        for number, line in enumerate(read_bytes(query_file).split(b"\n"), 1):
+        text = read_bytes(query_file)
+        require_memory(_BYTES_A_LINE * text.count(b"\n"), query_file)
+        for number, line in enumerate(text.split(b"\n"), 1):
             token = line.strip(b" \t\r")
             if not token:
                 continue

@@ -26,7 +26,7 @@ from pomona.data.dataset import Dataset
 from pomona.data.text import TextColumn
 from pomona.errors import InputError, PomonaError
 
-_KIND = "dataset 1"  # changes whenever the reader would make other arrays of the same text
+_KIND = "dataset 2"  # changes whenever the reader would make other arrays of the same text
 _N_BLOCKS, _BLOCK = 16, 4096
 _KEPT_DAYS = 30
 

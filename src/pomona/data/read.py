@@ -138,7 +138,9 @@ def _warn_of_unused_files(files: Iterable[Path], query_files: Iterable[Path]) ->
     for path in files:
         for beside in _files_beside(path, (*QUERY_FILE, *_OTHER_FILES)):
             if beside not in query_files:
-                why = "the data tell their queries" if beside.suffix in QUERY_FILE else "only LightGBM does"
+                why = (
+                    "the data tell their queries" if beside.suffix in QUERY_FILE else "only LightGBM reads it"
+                )
                 warnings.warn(f"{beside} is not used: {why}", UserWarning, stacklevel=3)
 
 

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from pomona._machine import require_memory
 from pomona._types import Labels, Offsets, Scores
+from pomona.data.columns import checked_labels
 from pomona.data.compression import read_bytes
-from pomona.data.dataset import Dataset, checked_labels
+from pomona.data.dataset import Dataset
 from pomona.data.fields import Column, Layout, columns, group, integers, reals
 from pomona.data.text import TextColumn, offsets, text_array
 from pomona.errors import InputError
