@@ -31,6 +31,7 @@ def _grow(board, table, most_leaves, max_depth):
 class LeafwiseGrower(Grower):
     """Grows trees of up to `rules.n_leaves` leaves, best gain first.
 
+    >>> import numpy as np
     >>> X = np.array([[1.0], [2.0], [3.0], [4.0]], np.float32)
     >>> bins = Bins.of(X)
     >>> grower = LeafwiseGrower(bins, bins.codes(X), GrowthRules(min_docs=1))
