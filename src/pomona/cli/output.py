@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pomona.report.section import Report
 
 
 def print_json(value: Any) -> None:
@@ -20,3 +26,34 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in (head, ["─" * width for width in widths], *rows):
         cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
         typer.echo("  ".join(cells).rstrip())
+
+
+def print_frame(frame: pl.DataFrame, *, digits: int = 4) -> None:
+    """A table of an analysis: numbers with so many digits, a dash for what is unknown."""
+    rows = [[_cell(value, digits) for value in row] for row in frame.iter_rows()]
+    print_table([name.replace("_", " ") for name in frame.columns], rows)
+
+
+def _cell(value: Any, digits: int) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+
+
+def finish_analysis(
+    tables: Mapping[str, pl.DataFrame], report: Report | None, out: Path | None, *, as_json: bool
+) -> None:
+    """What every analysis does at the end: its report, if a directory is given, and its tables for machines.
+
+    The report's folder has every table as CSV, Markdown and LaTeX and every figure as SVG and PDF.
+    """
+    path = None
+    if report is not None and out is not None:
+        from pomona.report.html import write_page
+
+        path = write_page(report, out)
+    if as_json:
+        document: dict[str, Any] = {name: table.to_dicts() for name, table in tables.items()}
+        print_json({"report": str(path), **document} if path else document)
+    elif path:
+        typer.echo(f"\nreport: {path}")

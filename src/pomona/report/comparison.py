@@ -5,15 +5,19 @@ from __future__ import annotations
 from pomona.experiments.findings import Findings
 from pomona.report.digits import seconds
 from pomona.report.names import datasets_of, rankers_of
-from pomona.report.section import Report, compose, sections_of
+from pomona.report.section import Report, report_of
 
 
 def comparison_report(findings: Findings) -> Report:
     """Every section that answers a question about a comparison, in order."""
-    datasets = datasets_of(findings)
-    sections = compose(sections_of("comparison"), findings, datasets)
-    title = findings.results.spec.name
-    return Report(title, "which ranker is best", summary_of(findings), datasets, sections)
+    return report_of(
+        "comparison",
+        findings,
+        title=findings.results.spec.name,
+        question="which ranker is best",
+        summary=summary_of(findings),
+        datasets=datasets_of(findings),
+    )
 
 
 def summary_of(findings: Findings) -> str:

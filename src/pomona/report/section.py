@@ -179,6 +179,13 @@ def compose(sections: Iterable[Section], findings: Any, datasets: Sequence[str])
     return composed
 
 
+def report_of(
+    kind: str, findings: Any, *, title: str, question: str, summary: str, datasets: Sequence[str] = ()
+) -> Report:
+    """The report of an analysis: every section of that kind, asked what it has to say of the findings."""
+    return Report(title, question, summary, datasets, compose(sections_of(kind), findings, datasets))
+
+
 def _kept(parts: Parts) -> list[Part]:
     """The parts that have something to show."""
     return [
