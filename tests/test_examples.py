@@ -92,6 +92,7 @@ def test_the_pages_are_made_of_them_and_keep_their_sentences(runs, tmp_path, mon
     monkeypatch.syspath_prepend(PAPERS / "pages")
     pages = _module(PAPERS / "pages" / "__main__.py")
     monkeypatch.setattr("common.find", partial(find, n_resamples=100))
+    monkeypatch.setattr("brute_force.N_ANGLES", 72)
     shutil.copytree(ROOT / "docs" / "results", tmp_path / "results")
     before = {page.name: page.read_text() for page in (tmp_path / "results").glob("*.md")}
     assert before.keys() >= {"busa-fekete.md", "thesis.md", "yilmaz-robertson.md", "winning.md", "peers.md"}
