@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel
+from pomona._jit import address_of, call, kernel, type_of, types
 from pomona._team import await_reports, await_step, publish, report, take
 from pomona._types import Offsets
 from pomona.trees.histogram import accumulate, settle
@@ -126,6 +126,8 @@ class Table(NamedTuple):
     """(n_tasks, 2) SPLIT, the best of each task for both sides"""
     order: NDArray[np.void]
     """(1,) ORDER"""
+    addresses: NDArray[np.int64]
+    """(5,) where the kernels of the steps are"""
 
 
 @kernel
@@ -158,7 +160,7 @@ def sort_range(first, last, codes, bin_, nan_code, rows, out_left, out_right):
     return n_left
 
 
-@kernel
+@kernel(by_address=True)
 def _sort(task, table, order):
     at = table.leaves[order["leaf"]]
     nan_code = table.features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
@@ -171,7 +173,7 @@ def _sort(task, table, order):
     )
 
 
-@kernel
+@kernel(by_address=True)
 def _place(task, table, order):
     """Move a sorted range to its place in `rows`; the lefts of a single range are in place already.
 
@@ -191,7 +193,7 @@ def _place(task, table, order):
         table.ordered[k] = table.packed[rows[k]]
 
 
-@kernel
+@kernel(by_address=True)
 def _add(task, table, order):
     n_blocks, n_groups = table.blocks.size, order["n_groups"]
     part, b, group = task // (n_blocks * n_groups), task // n_groups % n_blocks, task % n_groups
@@ -228,7 +230,7 @@ def _search_bytes(first, last, leaf, table, max_depth, out):
             search(f, table.features[f], feature_bins, leaf["total"], low, high, terms, sums, gains, out)
 
 
-@kernel
+@kernel(by_address=True)
 def _settle(task, table, order):
     n_bytes, n_tasks = table.bytes_.size, order["n_tasks"]
     first, last = n_bytes * task // n_tasks, n_bytes * (task + 1) // n_tasks
@@ -244,7 +246,7 @@ def _settle(task, table, order):
             _search_bytes(first, last, large, table, order["max_depth"], table.best_splits[task, 1])
 
 
-@kernel
+@kernel(by_address=True)
 def _search_shared(task, table, order):
     n_cells, n_features = order["n_cells"], table.features.size
     totals, lows, highs = np.empty(n_cells, np.int64), np.empty(n_cells), np.empty(n_cells)
@@ -263,59 +265,45 @@ def _search_shared(task, table, order):
 
 
 @kernel
-def _do(task, table, order):
-    if order["step"] == SORT:
-        _sort(task, table, order)
-    elif order["step"] == PLACE:
-        _place(task, table, order)
-    elif order["step"] == ADD:
-        _add(task, table, order)
-    elif order["step"] == SETTLE:
-        _settle(task, table, order)
-    else:
-        _search_shared(task, table, order)
-
-
-@kernel
 def serve(board, table):
     """What a member of the team does until it is dismissed."""
     while await_step(board):
         task = take(board)
         if task >= 0:
-            _do(task, table, table.order[0])
+            call(table.addresses[table.order[0]["step"]], task, table, table.order[0])
             report(board)
 
 
 @kernel
-def run(board, table, step, n_tasks):
-    """One step, by the whole team if there is more than one task."""
+def run(board, table):
+    """The step of the order at hand, by the whole team if there is more than one task."""
     order = table.order[0]
-    order["step"], order["n_tasks"] = step, n_tasks
+    address, n_tasks = table.addresses[order["step"]], order["n_tasks"]
     if n_tasks == 1 or table.n_left.size == 1:
         for task in range(n_tasks):
-            _do(task, table, order)
+            call(address, task, table, order)
         return
     publish(board, n_tasks)
     task = take(board)
     while task >= 0:
-        _do(task, table, order)
+        call(address, task, table, order)
         report(board)
         task = take(board)
     await_reports(board, n_tasks)
 
 
 @kernel
-def _tasks(table, work, least):
+def _tasks(n_threads, work, least):
     """Into how many tasks to cut so much work, none below the least; one for each thread at most."""
-    return max(1, min(table.n_left.size, work // least))
+    return max(1, min(n_threads, work // least))
 
 
 @kernel
-def _best_of(splits, n_tasks, side, out):
+def _best_of(splits, out):
     """The best split of all tasks; of equal gains, that on the lowest feature."""
-    best = splits[0, side]
-    for task in range(1, n_tasks):
-        other = splits[task, side]
+    best = splits[0]
+    for task in range(1, splits.size):
+        other = splits[task]
         if other["feature"] >= 0 and (
             best["feature"] < 0
             or other["gain"] > best["gain"]
@@ -328,34 +316,35 @@ def _best_of(splits, n_tasks, side, out):
 
 
 @kernel
-def _add_and_settle(board, table, small, large, max_depth, is_searched):
+def _add_and_settle(board, table, small, large):
     """The histogram of the smaller side, and thereby of the larger; if asked, their best splits."""
-    order, leaves, width = table.order[0], table.leaves, table.bytes_.size
+    order, leaves, width, n_threads = table.order[0], table.leaves, table.bytes_.size, table.n_left.size
     order["small"], order["large"] = small, large
-    order["max_depth"], order["is_searched"] = max_depth, is_searched
     order["begin"], order["end"] = leaves[small]["begin"], leaves[small]["end"]
     work, n_blocks = (order["end"] - order["begin"]) * width, table.blocks.size
-    order["n_parts"] = _tasks(table, work, _OWN_SUMS)
+    order["n_parts"] = _tasks(n_threads, work, np.int64(_OWN_SUMS))
     order["n_groups"] = 1
-    wanted = 2 * _tasks(table, work, _ADDED)
+    wanted = 2 * _tasks(n_threads, work, np.int64(_ADDED))
     while order["n_groups"] < 8 and order["n_parts"] * n_blocks * order["n_groups"] < wanted:
         order["n_groups"] *= 2
-    run(board, table, ADD, order["n_parts"] * n_blocks * order["n_groups"])
-    n_tasks = _tasks(table, width, _SETTLED_BYTES)
-    run(board, table, SETTLE, n_tasks)
-    if is_searched:
-        _best_of(table.best_splits, n_tasks, 0, leaves[small])
+    order["step"], order["n_tasks"] = ADD, order["n_parts"] * n_blocks * order["n_groups"]
+    run(board, table)
+    n_tasks = _tasks(n_threads, width, np.int64(_SETTLED_BYTES))
+    order["step"], order["n_tasks"] = SETTLE, n_tasks
+    run(board, table)
+    if order["is_searched"]:
+        _best_of(table.best_splits[:n_tasks, 0], leaves[small])
         if large != NO_SIBLING:
-            _best_of(table.best_splits, n_tasks, 1, leaves[large])
+            _best_of(table.best_splits[:n_tasks, 1], leaves[large])
 
 
 @kernel
-def open_root(board, table, max_depth, is_searched):
+def open_root(board, table):
     """The histogram of leaf 0, and its best split if asked for."""
     if table.bytes_.size == 0:
         table.leaves[0]["gain"] = 0.0
         return
-    _add_and_settle(board, table, 0, NO_SIBLING, max_depth, is_searched)
+    _add_and_settle(board, table, np.int64(0), np.int64(NO_SIBLING))
     table.order[0]["is_root"] = False
 
 
@@ -397,24 +386,34 @@ def open_children(leaves, leaf, new, n_left, features, terms, nodes):
 
 
 @kernel
-def divide(board, table, leaf, new, is_last, max_depth, is_searched):
+def divide(board, table, leaf, new, is_last):
     """Divide a leaf by its best split into itself and leaf `new`; the last needs no histograms."""
     order, leaves = table.order[0], table.leaves
     order["leaf"], order["begin"], order["end"] = leaf, leaves[leaf]["begin"], leaves[leaf]["end"]
-    n_ranges = _tasks(table, order["end"] - order["begin"], _SORTED_ROWS)
-    run(board, table, SORT, n_ranges)
-    run(board, table, PLACE, n_ranges)
+    n_ranges = _tasks(table.n_left.size, order["end"] - order["begin"], np.int64(_SORTED_ROWS))
+    order["step"], order["n_tasks"] = SORT, n_ranges
+    run(board, table)
+    order["step"] = PLACE
+    run(board, table)
     n_left = np.sum(table.n_left[:n_ranges])
     small, large = open_children(leaves, leaf, new, n_left, table.features, table.terms, table.nodes)
     if not is_last:
-        _add_and_settle(board, table, small, large, max_depth, is_searched)
+        _add_and_settle(board, table, small, large)
 
 
 @kernel
 def find_shared(board, table, n_cells):
     """The split that all cells share into best_splits[0, 0], gain 0 if there is none."""
-    table.order[0]["n_cells"] = n_cells
-    n_tasks = _tasks(table, n_cells * table.bin_start[-1], _SEARCHED_BINS)
+    order = table.order[0]
+    n_tasks = _tasks(table.n_left.size, n_cells * table.bin_start[-1], np.int64(_SEARCHED_BINS))
     n_tasks = max(1, min(n_tasks, table.features.size))
-    run(board, table, SHARED, n_tasks)
-    _best_of(table.best_splits, n_tasks, 0, table.best_splits[0, 0])
+    order["step"], order["n_tasks"], order["n_cells"] = SHARED, n_tasks, n_cells
+    run(board, table)
+    _best_of(table.best_splits[:n_tasks, 0], table.best_splits[0, 0])
+
+
+def step_addresses(table: Table, is_oblivious: bool) -> list[int]:
+    """Where the kernels of the steps are, in their order; what is not used is not compiled."""
+    steps = [_sort, _place, _add, _settle, *([_search_shared] if is_oblivious else [])]
+    kinds = types.int64, type_of(table), type_of(table.order[0])
+    return [address_of(step, *kinds) for step in steps]

@@ -12,10 +12,10 @@ from pomona.trees.grower import Grower, GrowthRules, Workspace
 
 
 @kernel
-def _grow(board, table, most_leaves, max_depth):
+def _grow(board, table, most_leaves):
     """Divide leaves until there are enough, or none gains; returns how many there are."""
     leaves, n_leaves = table.leaves, 1
-    open_root(board, table, max_depth, True)
+    open_root(board, table)
     while n_leaves < most_leaves:
         leaf = 0
         for other in range(1, n_leaves):
@@ -23,7 +23,7 @@ def _grow(board, table, most_leaves, max_depth):
                 leaf = other
         if not leaves[leaf]["gain"] > 0:
             break
-        divide(board, table, leaf, n_leaves, n_leaves + 1 == most_leaves, max_depth, True)
+        divide(board, table, leaf, n_leaves, n_leaves + 1 == most_leaves)
         n_leaves += 1
     return n_leaves
 
@@ -43,7 +43,6 @@ class LeafwiseGrower(Grower):
 
     def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules) -> None:
         super().__init__(bins, codes, rules, rules.n_leaves)
-        self._max_depth = 2**31 - 1 if rules.max_depth is None else rules.max_depth
 
     def _divide_leaves(self, workspace: Workspace) -> int:
-        return workspace.grow(_grow, workspace.rules.n_leaves, self._max_depth)
+        return workspace.grow(_grow, workspace.rules.n_leaves)

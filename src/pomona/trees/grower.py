@@ -19,7 +19,7 @@ from pomona._team import dismiss, new_board
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins, Codes
-from pomona.trees.divide import LEAF, NODE, ORDER, SPLIT, Table, goes_left, serve
+from pomona.trees.divide import LEAF, NODE, ORDER, SPLIT, Table, goes_left, serve, step_addresses
 from pomona.trees.histogram import SCRATCH, pack
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
@@ -108,7 +108,9 @@ class GrownTree:
 class Workspace:
     """The tables and buffers of one grower, kept from tree to tree."""
 
-    def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int) -> None:
+    def __init__(
+        self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int, *, is_oblivious: bool = False
+    ) -> None:
         n_features, n_docs = bins.n_features, codes.n_docs
         if rules.monotone is not None and len(rules.monotone) != n_features:
             raise InputError(f"found {len(rules.monotone)} monotone constraints for {n_features} features")
@@ -143,7 +145,13 @@ class Workspace:
             n_left=np.zeros(1, np.int64),
             best_splits=np.zeros((1, 2), SPLIT),
             order=np.zeros(1, ORDER),
+            addresses=np.zeros(5, np.int64),
         )
+        # The leaves of an oblivious tree have no splits of their own.
+        self.table.order["is_searched"] = not is_oblivious
+        self.table.order["max_depth"] = 2**31 - 1 if rules.max_depth is None else rules.max_depth
+        addresses = step_addresses(self.table, is_oblivious)
+        self.table.addresses[: len(addresses)] = addresses
 
     def _enlarge(self, n_rows: int) -> None:
         """For more rows, as a bootstrap sample may have, and for more threads."""
@@ -250,8 +258,10 @@ def newton_steps(sums: Values, l2: float) -> Values:
 class Grower(ABC):
     """Grows one tree after another on the same binned documents."""
 
-    def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int) -> None:
-        self._workspace = Workspace(bins, codes, rules, n_leaves)
+    def __init__(
+        self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int, *, is_oblivious: bool = False
+    ) -> None:
+        self._workspace = Workspace(bins, codes, rules, n_leaves, is_oblivious=is_oblivious)
 
     def grow(
         self,
