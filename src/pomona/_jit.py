@@ -128,8 +128,8 @@ def kernel(
 
     fastmath : let sums be reordered and products fused, so that a loop that adds up is vectorized. NaN and
         infinity keep their meaning, and the same code on the same numbers still gives the same bits.
-    by_address : other kernels call it by `call(address_of(…), …)`, and Python does not. A kernel that is called
-        by its name is compiled into each caller once more, and into the callers of those.
+    by_address : other kernels call it by `call(address_of(…), …)`, and Python does not. A kernel that is
+        called by its name is compiled into each caller once more, and into the callers of those.
     """
     if function is None:
         return partial(_compiled, fastmath=fastmath, by_address=by_address)
@@ -142,13 +142,9 @@ def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
     config.CACHE_DIR = directory
     try:
         flags = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
+        options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} if by_address else {}
         compiled: Any = numba.njit(
-            cache=True,
-            nogil=True,
-            error_model="numpy",
-            fastmath=flags,
-            no_cpython_wrapper=by_address,
-            no_cfunc_wrapper=by_address,
+            cache=True, nogil=True, error_model="numpy", fastmath=flags, **options
         )(function)
     finally:
         config.CACHE_DIR = previous
@@ -195,7 +191,7 @@ def address_of(compiled: Callable[..., Any], *argument_types: Any) -> int:
     return address
 
 
-@numba.extending.intrinsic
+@intrinsic
 def call(typing_context: Any, address: Any, first: Any, second: Any, third: Any) -> Any:
     """`kernel(first, second, third)` of the kernel at an address, which gives nothing back."""
 

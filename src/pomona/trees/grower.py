@@ -19,7 +19,7 @@ from pomona._team import dismiss, new_board
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins, Codes
-from pomona.trees.divide import LEAF, NODE, ORDER, SPLIT, Table, goes_left, serve, step_addresses
+from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
 from pomona.trees.histogram import SCRATCH, pack
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
@@ -125,6 +125,7 @@ class Workspace:
         self.all_rows = np.arange(n_docs, dtype=np.int32)
         bin_start = np.concatenate(([0], np.cumsum(bins.n_bins, dtype=np.int64)))
         self.table = Table(
+            board=new_board(),
             columns=codes.columns,
             words=codes.words,
             blocks=codes.block_table,
@@ -145,13 +146,12 @@ class Workspace:
             n_left=np.zeros(1, np.int64),
             best_splits=np.zeros((1, 2), SPLIT),
             order=np.zeros(1, ORDER),
-            addresses=np.zeros(5, np.int64),
+            addresses=np.zeros(N_ADDRESSES, np.int64),
         )
         # The leaves of an oblivious tree have no splits of their own.
         self.table.order["is_searched"] = not is_oblivious
         self.table.order["max_depth"] = 2**31 - 1 if rules.max_depth is None else rules.max_depth
-        addresses = step_addresses(self.table, is_oblivious)
-        self.table.addresses[: len(addresses)] = addresses
+        find_addresses(self.table, is_oblivious)
 
     def _enlarge(self, n_rows: int) -> None:
         """For more rows, as a bootstrap sample may have, and for more threads."""
@@ -208,10 +208,10 @@ class Workspace:
         table.order["is_root"] = not self.is_bag
 
     def grow(self, lead: Callable[..., int], *arguments: Any) -> int:
-        """Run a grower's kernel `lead(board, table, *arguments)` with a team."""
-        board, table = new_board(), self.table
+        """Run a grower's kernel `lead(table, *arguments)` with a team."""
+        table = self.table = self.table._replace(board=new_board())
         grown: int = together(
-            lambda: lead(board, table, *arguments), lambda: serve(board, table), lambda: dismiss(board)
+            lambda: lead(table, *arguments), lambda: serve(table), lambda: dismiss(table.board)
         )
         return grown
 
