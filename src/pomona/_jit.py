@@ -143,9 +143,9 @@ def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
     try:
         flags = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
         options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} if by_address else {}
-        compiled: Any = numba.njit(
-            cache=True, nogil=True, error_model="numpy", fastmath=flags, **options
-        )(function)
+        compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags, **options)(
+            function
+        )
     finally:
         config.CACHE_DIR = previous
     if kept := getattr(compiled, "_cache", None):  # there is none where compiling is switched off
