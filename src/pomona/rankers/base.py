@@ -22,6 +22,7 @@ from sklearn.exceptions import NotFittedError
 from pomona import _registry
 from pomona._jit import n_threads
 from pomona._types import Features, Scores, Values
+from pomona.data.content_order import in_content_order
 from pomona.data.dataset import Dataset, numbered
 from pomona.errors import InputError, PomonaError
 from pomona.measures.base import Measure
@@ -75,6 +76,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     A mapping says what each is (`learnt.py`), which is checked when a model is loaded.
     """
+
+    row_attributes: ClassVar[tuple[str, ...]] = ()
+    """What `learn` leaves with one value a training document, which `fit` puts in the order of the rows."""
 
     measure: str | Measure
     """What `score` reports, and what the ranker is selected by."""
@@ -178,7 +182,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self._set_column_names(_column_names(X))
         self._log = None
         try:
+            train = in_content_order(train, weights)  # a shuffled file is to teach the same
+            weights = None if sample_weight is None else _weights(sample_weight, train)
             self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
+            for name in self.row_attributes:
+                setattr(self, name, train.to_input_order(getattr(self, name)))
             log = self._log
         except BaseException:
             del self.n_features_in_  # what a failed training left is no model

@@ -94,6 +94,7 @@ class LRUF(LinearRanker):
     paper = "Akbari Torkestani, Decision Support Systems 2012 (reconstructed)"
 
     learnt_attributes = {"l2_": float}
+    row_attributes = ("probability_",)
     search_space = {
         "learning_rate": (0.01, 0.2, "log"),
         "n_shown": (3, 30, "log int"),
