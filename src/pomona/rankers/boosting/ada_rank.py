@@ -98,6 +98,7 @@ class AdaRank(LinearRanker):
     name = "adarank"
     aliases = ("ada_rank", "ada-rank")
     family = "list-wise"
+    optimizes = "bound"
     paper = "Xu & Li, SIGIR 2007"
     search_space = {
         "n_rounds": (10, 500, "log int"),

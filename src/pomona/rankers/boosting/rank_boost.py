@@ -150,6 +150,7 @@ class RankBoost(Ranker):
     name = "rankboost"
     aliases = ("rank_boost", "rank-boost")
     family = "pair-wise"
+    optimizes = "surrogate"
     paper = "Freund, Iyer, Schapire & Singer, JMLR 2003"
     search_space = {
         "n_rounds": (30, 1000, "log int"),

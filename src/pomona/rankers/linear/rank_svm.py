@@ -225,6 +225,7 @@ class RankSVM(MarginRanker):
     name = "ranksvm"
     aliases = ("rank_svm",)
     family = "pair-wise"
+    optimizes = "surrogate"
     paper = "Joachims, KDD 2002; Chapelle & Keerthi, Information Retrieval 2010"
     search_space = {"C": (1e-7, 1.0, "log")}
     learnt_attributes = {
