@@ -46,9 +46,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     """Learns from labelled documents to give scores that rank.
 
     A subclass declares its parameters (annotated class attributes with a default, which become the keywords
-    of `__init__` as in a dataclass), says what it is (`name`, `family`, `paper`), and writes the hooks
-    `learn` and `predict_rows` (or `predict_queries` and `scores_whole_queries`, where the score of a document
-    depends on the others of its query). What `learn` leaves and a model file keeps is named in
+    of `__init__` as in a dataclass), says what it is (`name`, `family`, `optimizes`, `paper`), and writes the
+    hooks `learn` and `predict_rows` (or `predict_queries` and `scores_whole_queries`, where the score of a
+    document depends on the others of its query). What `learn` leaves and a model file keeps is named in
     `learnt_attributes`; where that is no array, number, text or list, `get_state` and `set_state` turn it
     into some and back. A ranker that learns step by step records its steps in `start_training(…)`.
 
@@ -65,6 +65,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     name: ClassVar[str]
     family: ClassVar[str]
     """point-wise, pair-wise, list-wise, ensemble or baseline."""
+    optimizes: ClassVar[str] = ""
+    """What training lowers or raises: the measure itself, also by its lambdas or made smooth (`direct`), a
+    `bound` of it, a loss of its own (`surrogate`), or `nothing`."""
     paper: ClassVar[str]
     is_bound: ClassVar[bool] = False
     """Whether this is no method but a limit: it reads the labels of the documents that it scores."""
