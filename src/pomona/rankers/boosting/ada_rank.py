@@ -70,8 +70,8 @@ class AdaRank(LinearRanker):
       paper's loop soon takes one step for ever, or swings between two.
     - Features may rank from their lowest value (`allow_reversed`).
     - P leaves out the queries whose value no ranking changes, which would only gather weight
-      (`all_queries`). So training under `yahoo` and under `ranklib` gives one model; with the paper's P, steps
-      differ, and without `repeats` the models do.
+      (`all_queries`). So training under `yahoo` and under `ranklib` gives one model; with the paper's P,
+      steps differ, and without `repeats` the models do.
 
     In either case:
 
