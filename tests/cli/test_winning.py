@@ -126,7 +126,7 @@ def test_a_long_table_without_datasets(table):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("", (), "results.csv: found no results, expected a header and a row for each method"),
+        ("", (), "results.csv: found no rows, expected a header and a row below it"),
         ("m,D\na,1\n", (), "results.csv: found 1 method, expected at least two to compare"),
         ("m,D\na,\nb,-\n", (), "results.csv: every cell is empty, expected results"),
         ("m\na\nb\n", (), "results.csv: found 0 method, expected at least two to compare"),

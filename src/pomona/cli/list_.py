@@ -44,7 +44,7 @@ def list(
     """List what Pomona has, one line each.
 
     \b
-    Examples:
+    Example:
       pomona list measures
       pomona list rankers adarank
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,14 +10,15 @@ from typing import Annotated, Any
 
 import typer
 
+from pomona.cli.inputs import read_cells
 from pomona.cli.options import Json, Measures, split_measures
 from pomona.errors import InputError, UnknownNameError
+from pomona.report.csv_table import ABSENT
 
 _METHOD = ("method", "algorithm", "ranker", "model", "system")
 _DATASET = ("dataset", "data", "collection", "benchmark")
 _MEASURE = ("measure", "metric")
 _VALUE = ("value", "score", "result", "mean")
-_ABSENT = ("", "-", "–", "—", "na", "n/a", "nan", "none", "null")
 _USUAL = ("avg", "average", "mean", "test")
 
 
@@ -153,7 +153,7 @@ def _print(title: str, n_results: int, rows: list[dict[str, Any]]) -> None:
 
 
 def _read(path: Path, where: list[str]) -> _Results:
-    names, rows = _table(path)
+    names, rows = read_cells(path)
     notes: list[str] = []
     if min(_place(names, group) for group in (_METHOD, _MEASURE, _VALUE)) >= 0:
         cells_of_results = _long(path, names, rows, where, notes)
@@ -173,31 +173,6 @@ def _read(path: Path, where: list[str]) -> _Results:
     if not any(present.values()):
         raise InputError("every cell is empty, expected results", path)
     return _Results(present, notes)
-
-
-def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The names of the columns, and the cells of each row with the number of its line.
-
-    The reader is the standard library's: polars' does not tell the line of a row with a cell too many.
-    """
-    from pomona.data.compression import read_bytes
-
-    try:
-        lines = read_bytes(path).decode().splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(f"cannot be read: {error}", path) from None
-    numbered = [(i, line) for i, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
-    if len(numbered) < 2:
-        raise InputError("found no results, expected a header and a row for each method", path)
-    head = numbered[0][1]
-    delimiter = "\t" if "\t" in head else ";" if ";" in head and "," not in head else ","
-    cells = [[cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))] for _, line in numbered]
-    for (number, _), row in zip(numbered, cells, strict=True):
-        if len(row) != len(cells[0]):
-            raise InputError(
-                f"found {len(row)} cells, expected {len(cells[0])} as in the header", path, number
-            )
-    return cells[0], [(number, row) for (number, _), row in zip(numbered[1:], cells[1:], strict=True)]
 
 
 _Cells = Iterator[tuple[int, str, tuple[str, str], str]]
@@ -256,7 +231,7 @@ def _place(names: list[str], group: tuple[str, ...]) -> int:
 
 
 def _number(cell: str, path: Path, line: int) -> float:
-    if cell.lower() in _ABSENT:
+    if cell.lower() in ABSENT:
         return math.nan
     try:
         value = float(cell)

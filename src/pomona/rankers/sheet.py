@@ -151,7 +151,8 @@ def markdown_of(sheets: Iterable[RankerSheet]) -> str:
     for one in sheets:
         entry = one.entry
         parts += ["", f"## {entry.class_name}", "", entry.summary, ""]
-        parts += [f"`{entry.name}`, {entry.family}, optimizes {_optimized(entry)}. {entry.paper}."]
+        paper = entry.paper[0].upper() + entry.paper[1:]
+        parts += [f"`{entry.name}`, {entry.family}, optimizes {_optimized(entry)}. {paper}."]
         parts += ["", "**Departures.**", "", entry.departures, ""]
         parts += _table(one.own)
         if one.inherited:

@@ -119,7 +119,13 @@ def vega_config(colors: Mapping[str, str], font: str = FONT, strong: int = 600) 
             "labelFontWeight": strong,
             "titleColor": colors["soft"],
         },
-        "legend": {**text, "labelFontSize": 11, "labelColor": colors["ink"], "symbolStrokeWidth": 2},
+        "legend": {
+            **text,
+            "labelFontSize": 11,
+            "labelColor": colors["ink"],
+            "symbolStrokeWidth": 2,
+            "symbolOpacity": 1,  # also of what is drawn lightly
+        },
         "title": {"color": colors["ink"], "fontSize": 13, "fontWeight": strong, "anchor": "start"},
         "range": {
             "category": [colors[f"slot{slot}" if slot != "other" else slot] for slot in SLOTS],

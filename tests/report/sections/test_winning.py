@@ -50,16 +50,16 @@ def test_labels_are_those_of_the_papers_figure():
         method("second", 80, 0.8, is_rank2=True),
         method("Linear Regression", 70, 0.4),
         method("BestSingleFeature", 60, 0.2),
-        method("any", 30, 0.3),
+        *(method(f"any {i}", 30, 0.3) for i in range(9)),
     ]
-    spec, (front, points, _, labelled, *_) = spec_of(winning_chart(methods, "any", "methods"))
+    spec, (front, points, _, labelled, *_) = spec_of(winning_chart(methods, "any 1", "methods"))
     assert [row["ranker"] for row in front] == ["first"]
     assert {row["ranker"]: row["front"] for row in points} == {
         "first": "Pareto-optimal",
         "second": "rank 2",
         "Linear Regression": "baseline",
         "BestSingleFeature": "baseline",
-        "any": "others",
+        **{f"any {i}": "others" for i in range(9)},
     }
     assert {row["label"]: row["is_small"] for row in labelled} == {
         "first": False,
@@ -70,9 +70,12 @@ def test_labels_are_those_of_the_papers_figure():
     legend = spec["layer"][1]["encoding"]["color"]["legend"]
     assert legend["values"] == ["1", "2", "3", "other"]
     assert "rank 2" in legend["labelExpr"]
-    assert "of 5 methods. Pareto-optimal: first." in spec["description"]
+    assert "of 13 methods. Pareto-optimal: first." in spec["description"]
 
 
 def test_without_these_two_the_comparisons_baseline_is_labelled():
-    _, (_, _, _, labelled, *_) = spec_of(winning_chart([method("a", 9, 0.9), method("b", 8, 0.1)], "b"))
-    assert [row["label"] for row in labelled] == ["b"]
+    methods = [method("a", 9, 0.9, is_pareto=True), method("b", 8, 0.1), method("c", 7, 0.2)]
+    _, (_, points, _, labelled, *_) = spec_of(winning_chart(methods, "b"))
+    assert next(row["front"] for row in points if row["ranker"] == "b") == "baseline"
+    # Of so few methods the others have a label, too, if a small one.
+    assert {row["label"]: row["is_small"] for row in labelled} == {"a": False, "b": False, "c": True}

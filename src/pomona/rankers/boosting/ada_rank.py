@@ -62,15 +62,16 @@ class AdaRank(LinearRanker):
     Departures
     ----------
     `AdaRank(all_queries=True, repeats=True, rising=False, allow_reversed=False, early_stopping=None)` is the
-    published loop, step by step. By default:
+    published loop, step by step. In all folds of MQ2007 and MQ2008 it never leaves its first feature, so
+    that its ranking is that of the best single one. By default:
 
     - A step must raise the training measure; the feature of one that does not is left out until another's
       has, and learning ends when none is left (`rising`). P hardly changes from round to round, so the
       paper's loop soon takes one step for ever, or swings between two.
     - Features may rank from their lowest value (`allow_reversed`).
     - P leaves out the queries whose value no ranking changes, which would only gather weight
-      (`all_queries`). So training under `yahoo` and under `ranklib` gives one model; by the paper's P it
-      does not.
+      (`all_queries`). So training under `yahoo` and under `ranklib` gives one model; with the paper's P,
+      steps differ, and without `repeats` the models do.
 
     In either case:
 

@@ -49,7 +49,8 @@ def winning_chart(methods: Rows, baseline: str = "", noun: str = "rankers") -> C
     """Normalized against ideal winning number (Hiemstra et al. 2017, Figure 1): how good, and how surely.
 
     As there, labels are of the Pareto front, smaller ones of rank 2, and of linear regression and the best
-    single feature as baselines (without these, of `baseline`).
+    single feature as baselines (without these, of `baseline`). Where methods are few, the others have small
+    ones, too.
     """
     named = [row["ranker"] for row in methods if _is_baseline(row["ranker"])] or [baseline]
     groups = [_group(row, named) for row in methods]
@@ -58,12 +59,12 @@ def winning_chart(methods: Rows, baseline: str = "", noun: str = "rankers") -> C
             **row,
             "front": group,
             "slot": _SLOTS[group],
-            "label": row["ranker"] if group != "others" or row["ranker"] in named else "",
-            "is_small": group == "rank 2" and row["ranker"] not in named,
+            "label": row["ranker"] if group != "others" or len(methods) <= _FEW else "",
+            "is_small": not row["is_pareto"] and row["ranker"] not in named,
         }
         for row, group in zip(methods, groups, strict=True)
     ]
-    rows.sort(key=lambda row: (not row["is_pareto"], row["ranker"] not in named, not row["label"]))
+    rows.sort(key=lambda row: (not row["is_pareto"], row["ranker"] not in named, not row["is_rank2"]))
     front = sorted((row for row in rows if row["is_pareto"]), key=lambda row: float(row["ideal"]))
     tooltip = tips(
         ranker=noun.removesuffix("s"),
@@ -99,6 +100,7 @@ def winning_chart(methods: Rows, baseline: str = "", noun: str = "rankers") -> C
     )
 
 
+_FEW = 12
 _SLOTS = {"Pareto-optimal": "1", "rank 2": "2", "baseline": "3", "others": "other"}
 
 
