@@ -11,7 +11,7 @@ tree (all nodes of a level share one split) is the number that its comparisons s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,6 +85,24 @@ class CodedForest:
                 array.flags.writeable = False
         return coded
 
+    def trees_on(self, feature: int) -> CodedForest:
+        """The trees that split on a feature, over the same planes."""
+        tree = np.repeat(np.arange(self.n_trees), np.diff(self.node_ptr).astype(np.int64))
+        is_split = self.plane_feature[self.node_plane // N_LANES] == feature
+        wanted = np.bincount(tree[is_split], minlength=self.n_trees) > 0
+        nodes, leaves = (
+            np.repeat(wanted, np.diff(ptr).astype(np.int64)) for ptr in (self.node_ptr, self.leaf_ptr)
+        )
+        chosen: dict[str, Any] = {
+            **{name: getattr(self, name)[nodes] for name in ("node_plane", "node_code", "left", "right")},
+            **{name: _offsets(getattr(self, name), wanted) for name in ("node_ptr", "leaf_ptr")},
+            "value": self.value[leaves],
+            "n_levels": self.n_levels[wanted],
+        }
+        for array in chosen.values():
+            array.flags.writeable = False
+        return replace(self, **chosen)
+
     @property
     def planes(self) -> tuple[Any, Any, Any, Any]:
         """What a kernel needs to code documents."""
@@ -105,6 +123,11 @@ class CodedForest:
     def n_trees(self) -> int:
         """How many trees."""
         return len(self.n_levels)
+
+
+def _offsets(ptr: NDArray[np.uint64], wanted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Where those of the wanted trees begin, and end, once they lie end to end."""
+    return np.concatenate([[0], np.cumsum(np.diff(ptr)[wanted])]).astype(np.uint64)
 
 
 def _level_order(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

@@ -19,6 +19,7 @@ from pomona._types import Features, Offsets, Scores, Values
 from pomona.errors import InputError, UnknownNameError
 from pomona.trees import score as bits
 from pomona.trees.coded import CodedForest
+from pomona.trees.permuted import PermutedScorer
 from pomona.trees.walk import leaves_of
 
 _NODE_ARRAYS = {
@@ -122,6 +123,10 @@ class Forest:
         if every < 1:
             raise InputError(f"found every={every}, expected at least 1")
         return bits.staged_scores(self._coded, self._documents(X), self.base, every)
+
+    def permuted_scorer(self, X: ArrayLike) -> PermutedScorer:
+        """What scores these documents with one feature after another permuted."""
+        return PermutedScorer(self._coded, self._documents(X), self.base)
 
     def leaf_of(self, X: ArrayLike) -> NDArray[np.int32]:
         """The leaf, counted within its tree, of every document in every tree: (n_docs, n_trees)."""
