@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pomona.data.read import read as read
     from pomona.data.simulate import simulate as simulate
     from pomona.errors import PomonaError as PomonaError
+    from pomona.experiments.analysis.features import feature_table as feature_table
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -64,6 +65,7 @@ _HOMES = {
     "PomonaError": "pomona.errors",
     "Ranker": "pomona.rankers.base",
     "evaluate": "pomona.measures.judge",
+    "feature_table": "pomona.experiments.analysis.features",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
     "measure": "pomona.measures.parse",
