@@ -163,6 +163,7 @@ def test_public_surface():
         "feature_table",
         "load",
         "load_model",
+        "local_optimality",
         "measure",
         "read",
         "read_letor",

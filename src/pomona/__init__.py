@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pomona.data.simulate import simulate as simulate
     from pomona.errors import PomonaError as PomonaError
     from pomona.experiments.analysis.features import feature_table as feature_table
+    from pomona.experiments.analysis.optimality import local_optimality as local_optimality
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -68,6 +69,7 @@ _HOMES = {
     "feature_table": "pomona.experiments.analysis.features",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
+    "local_optimality": "pomona.experiments.analysis.optimality",
     "measure": "pomona.measures.parse",
     "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",

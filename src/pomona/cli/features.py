@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,13 +70,13 @@ def features(
               pomona features train.csv -m err@20 --label grade --out report
               pomona features Fold1 --trees 0 --json
     """
-    from pomona.cli.output import finish_analysis
-    from pomona.experiments.analysis.features import examine_features
+    from pomona.cli.output import finish_analysis, progress_bars
+    from pomona.experiments.analysis.features import STAGES, examine_features
 
     reading = {**named_columns(label, qid, doc_id), "undefined": undefined}
     found: dict[str, FeatureFindings] = {}
     for source in data:
-        with _progress(source, is_quiet=as_json) as watch:
+        with progress_bars(source, STAGES, is_quiet=as_json) as watch:
             options: dict[str, Any] = {"bins": bins, "n_trees": trees, "n_shuffles": shuffles, "top": top}
             found[source] = examine_features(source, measure, **options, watch=watch, **reading)
         if not as_json:
@@ -101,23 +99,6 @@ def features(
     if any(one.interrupted for one in found.values()):
         typer.echo("pomona: interrupted; what was done by then is above", err=True)
         raise typer.Exit(130)
-
-
-@contextlib.contextmanager
-def _progress(source: str, *, is_quiet: bool) -> Iterator[Callable[[str, float], None]]:
-    """A bar for each stage, on standard error."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from pomona.experiments.analysis.features import STAGES
-
-    console = Console(stderr=True)
-    columns = TextColumn(f"{source} {{task.description}}"), BarColumn(), TimeRemainingColumn()
-    with Progress(
-        *columns, console=console, transient=True, disable=is_quiet or not console.is_terminal
-    ) as bar:
-        tasks = {stage: bar.add_task(stage, total=1.0, visible=False) for stage in STAGES}
-        yield lambda stage, share: bar.update(tasks[stage], completed=share, visible=True)
 
 
 def _print(source: str, found: FeatureFindings) -> None:

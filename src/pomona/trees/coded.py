@@ -42,6 +42,7 @@ class CodedForest:
     right: NDArray[np.uint32]
     leaf_ptr: NDArray[np.uint64]  # (n_trees + 1,)
     value: NDArray[np.float64]
+    leaf_order: NDArray[np.int64]  # where each leaf stands in the forest
     n_levels: NDArray[np.int64]  # (n_trees,) of an oblivious tree, -1 for any other
     n_slots: int  # of the largest tree
 
@@ -77,6 +78,7 @@ class CodedForest:
             right=slots(forest.right),
             leaf_ptr=forest.leaf_ptr.astype(np.uint64),
             value=forest.value[leaf_order],
+            leaf_order=leaf_order,
             n_levels=_n_levels(forest.node_ptr, tree, depth, plane, code),
             n_slots=int((np.diff(forest.node_ptr) + np.diff(forest.leaf_ptr)).max(initial=1)),
         )
@@ -97,6 +99,7 @@ class CodedForest:
             **{name: getattr(self, name)[nodes] for name in ("node_plane", "node_code", "left", "right")},
             **{name: _offsets(getattr(self, name), wanted) for name in ("node_ptr", "leaf_ptr")},
             "value": self.value[leaves],
+            "leaf_order": self.leaf_order[leaves],
             "n_levels": self.n_levels[wanted],
         }
         for array in chosen.values():

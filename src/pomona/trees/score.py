@@ -14,13 +14,14 @@ node, so that a tree may have any number of leaves and a node costs a few instru
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
-from pomona._types import Features, Scores
+from pomona._types import Features, Scores, Values
 from pomona.trees.coded import CodedForest
 from pomona.trees.lanes import N_LANES, lane_numbers, lanes_above
 
@@ -138,6 +139,19 @@ def staged_scores(coded: CodedForest, X: Features, base: float, every: int) -> I
     for stage in range(0, coded.n_trees, every):
         add_trees(coded, codes, stage, min(stage + every, coded.n_trees), out)
         yield out.reshape(-1)[: len(X)].copy()
+
+
+def value_scorer(coded: CodedForest, X: Features, base: float) -> Callable[[Values], Scores]:
+    """What scores documents with other values in the leaves; the codes are made once and kept."""
+    codes = encoded(coded, X)
+
+    def scores(value: Values) -> Scores:
+        out, in_order = _room(X, base), value[coded.leaf_order]
+        in_order.flags.writeable = False
+        add_trees(replace(coded, value=in_order), codes, 0, coded.n_trees, out)
+        return out.reshape(-1)[: len(X)]
+
+    return scores
 
 
 def encoded(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
