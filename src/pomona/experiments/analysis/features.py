@@ -111,10 +111,9 @@ def feature_table(
 
     `examine_features` also gives interactions of pairs, forward selection and correlations.
 
-    >>> from pomona import simulate
-    >>> table = feature_table(simulate(20, n_features=6, seed=1), n_trees=0)
-    >>> table["feature"][0], table["direction"][0]
-    ('document_bm25', 'up')
+    >>> data = Dataset([[5.0, 1.0], [5.0, 2.0], [5.0, 3.0]], [2, 1, 0], [7, 7, 7])
+    >>> feature_table(data, n_trees=0).select("feature", "alone", "direction").row(0)
+    ('f2', 1.0, 'down')
     """
     found = examine_features(
         data,
