@@ -93,6 +93,22 @@ def test_undefined_values_are_told(data):
     assert any("undefined" in note for note in found.notes)
 
 
+def test_infinite_values_leave_the_selection_out_and_nothing_else(data):
+    X = data.X.copy()
+    X[3, 1] = np.inf
+    found = examine_features(data.replace(X=X), **QUICK)
+    assert "infinite value" in found.notes[0]
+    assert found.n_folds == 5
+    assert "gain_share" in found.features.columns
+
+
+def test_what_a_file_leaves_out_is_undefined_unless_told(tmp_path):
+    path = tmp_path / "sparse.txt"
+    path.write_text("1 qid:1 1:2 2:1\n0 qid:1 2:1\n")
+    assert np.isnan(subject_of(path)[0].X).sum() == 1
+    assert np.isnan(subject_of(path, undefined=0.0)[0].X).sum() == 0
+
+
 @pytest.mark.parametrize("stage", features.STAGES)
 def test_after_an_interruption_the_rest_is_kept(data, stage):
     def interrupt(now, share):

@@ -144,7 +144,7 @@ def examine_features(
 
     top : of how many of the best features the correlations are wanted.
     watch : hears which stage is how far (from 0 to 1).
-    reading : of data that are read: `undefined` and the columns of `pomona.read`.
+    reading : of data that are read: the columns of `pomona.read`, and `undefined`, which is NaN by default.
     """
     for what, number, least in (
         ("bins", bins, 2),
@@ -183,9 +183,9 @@ def examine_features(
 def subject_of(data: Data, **reading: Any) -> tuple[Dataset, list[Callable[[], Fold]]]:
     """All documents together, and the folds, each made when it is called for."""
     if isinstance(data, str | os.PathLike):
+        undefined = reading.pop("undefined", np.nan)
         if str(data).lower() not in COLLECTIONS and Path(data).is_file():
-            return subject_of(read(data, **reading, cache=True))
-        undefined = reading.pop("undefined", 0.0)
+            return subject_of(read(data, **reading, undefined=undefined, cache=True))
         folds = load_folds(os.fspath(data), columns=reading)
         whole = _together(list(folds.parts(undefined=undefined).values()))
         return whole, [partial(_fold_of_files, folds, k, undefined) for k in range(len(folds))]
@@ -270,11 +270,11 @@ def _add_forests(
         for k, fold, part in _each(folds, watch):
             shares = shares or ForestShares(fold.train.feature_names)
             shares.add_fold(fold, measure, n_trees=found.n_trees, n_shuffles=n_shuffles, watch=part)
-            found.n_folds = k
     except InputError as error:
-        found.notes.append(f"no forest of fold {found.n_folds + 1}: {error}")
+        found.notes.append(f"no forest of fold {k}: {error}")
     finally:  # also after Ctrl-C: the folds that are done count
-        if shares is not None and found.n_folds:
+        if shares is not None and shares.values:
+            found.n_folds = len(shares.values)
             found.add(shares.table)
             found.interactions, found.forest_value = shares.interaction_table, shares.value
 
@@ -285,9 +285,12 @@ def _add_selection(
     measure: Measure,
     watch: Callable[[float], Any],
 ) -> None:
-    for k, fold, part in _each(folds, watch):
-        selected = forward_selection(fold, measure, k, watch=part)
-        found.selection = pl.concat([found.selection, selected]) if len(found.selection) else selected
+    try:
+        for k, fold, part in _each(folds, watch):
+            selected = forward_selection(fold, measure, k, watch=part)
+            found.selection = pl.concat([found.selection, selected]) if len(found.selection) else selected
+    except InputError as error:
+        found.notes.append(f"no selection on fold {k}: {error}")
 
 
 def _each(
