@@ -16,6 +16,7 @@ NEURAL = {"n_epochs": 2, "hidden": 4}
         pm.LogisticRegression(kind="binary"),
         pm.LogisticRegression(kind="ordinal"),
         pm.LogisticRegression(kind="multinomial"),
+        pm.RankSVM(kernel="rbf", n_components=5),
         pm.LambdaMART(n_trees=5),
         pm.RandomForest(n_trees=5),
         pm.McRank(n_trees=3),

@@ -8,7 +8,7 @@ from scipy.stats import entropy as scipy_entropy
 
 import pomona as pm
 from pomona.data.catalog import load_folds
-from pomona.data.dataset import concatenated
+from pomona.data.concatenation import concatenated
 from pomona.experiments.analysis.feature_information import (
     entropy,
     feature_information,

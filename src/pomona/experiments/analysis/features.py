@@ -267,11 +267,12 @@ def _add_forests(
         return
     shares: ForestShares | None = None
     try:
-        for k, fold, part in _each(folds, watch):
+        for _, fold, part in _each(folds, watch):
             shares = shares or ForestShares(fold.train.feature_names)
             shares.add_fold(fold, measure, n_trees=found.n_trees, n_shuffles=n_shuffles, watch=part)
     except InputError as error:
-        found.notes.append(f"no forest of fold {k}: {error}")
+        n_done = len(shares.values) if shares else 0
+        found.notes.append(f"no forest of fold {n_done + 1}: {error}")
     finally:  # also after Ctrl-C: the folds that are done count
         if shares is not None and shares.values:
             found.n_folds = len(shares.values)
