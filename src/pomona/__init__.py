@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pomona.data.read import read as read
     from pomona.data.simulate import simulate as simulate
     from pomona.errors import PomonaError as PomonaError
+    from pomona.experiments.analysis.features import feature_table as feature_table
+    from pomona.experiments.analysis.optimality import local_optimality as local_optimality
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -54,18 +56,30 @@ if TYPE_CHECKING:
     from pomona.rankers.neural.list_net import ListNet as ListNet
     from pomona.rankers.neural.rank_net import RankNet as RankNet
     from pomona.rankers.neural.soft_rank import SoftRank as SoftRank
+    from pomona.transformers.balanced_draw import BalancedDraw as BalancedDraw
+    from pomona.transformers.category_mean import CategoryMean as CategoryMean
+    from pomona.transformers.quartile_fill import QuartileFill as QuartileFill
+    from pomona.transformers.query_difference import QueryDifference as QueryDifference
+    from pomona.transformers.query_rank import QueryRank as QueryRank
 
 __version__ = "0.1.0"
 
 # Names are imported when they are first used: `import pomona` loads neither numba nor polars.
 _HOMES = {
+    "BalancedDraw": "pomona.transformers.balanced_draw",
+    "CategoryMean": "pomona.transformers.category_mean",
     "Dataset": "pomona.data.dataset",
     "Measure": "pomona.measures.base",
     "PomonaError": "pomona.errors",
+    "QuartileFill": "pomona.transformers.quartile_fill",
+    "QueryDifference": "pomona.transformers.query_difference",
+    "QueryRank": "pomona.transformers.query_rank",
     "Ranker": "pomona.rankers.base",
     "evaluate": "pomona.measures.judge",
+    "feature_table": "pomona.experiments.analysis.features",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
+    "local_optimality": "pomona.experiments.analysis.optimality",
     "measure": "pomona.measures.parse",
     "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",

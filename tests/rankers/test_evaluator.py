@@ -34,6 +34,7 @@ MEASURES = [
         "err@5",
     ),
     *("letor4:ndcg@3", "yahoo:ndcg@3", "ranklib:ndcg@3", "trec_eval:ndcg@3", "ndcg(ties=expected)@3"),
+    *("ndcg(ties=expected)@64", "letor4:ndcg(ties=expected)@10", "p(ties=expected)@2"),
     *("ndcg(ties=worst)@3", "ndcg(ties=best)@3", "recall@3", "lightgbm:ndcg@3", "meanndcg"),
 ]
 
@@ -55,18 +56,21 @@ def test_rounds_of_learning_are_judged_as_by_evaluate(text):
     moved, nothing = scores + 0.1 * random.normal(size=data.n_docs), np.zeros(data.n_docs)
     for now in (nothing, scores, scores, moved, np.round(scores), -scores, nothing):
         assert evaluator.mean(now) == pm.evaluate(data, now, text)[text]
+        in_queries = pm.evaluate(data, now, text, per_query=True)[text]
+        np.testing.assert_array_equal(evaluator.values(now), in_queries)
 
 
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 2), st.integers(-3, 3)), min_size=1, max_size=6), min_size=1)
 )
-def test_ties_stand_in_input_order(queries):
+def test_ties_stand_in_input_order_or_are_averaged(queries):
     labels, scores = (np.array([pair[i] for query in queries for pair in query], float) for i in (0, 1))
     qid = np.repeat(np.arange(len(queries)), [len(query) for query in queries])
     data = Dataset(np.zeros((len(qid), 1)), labels, qid)
-    evaluator = RankingEvaluator(data, pm.measure("ndcg@3"))
-    for now in (scores, -scores, scores):
-        assert evaluator.mean(now) == pm.evaluate(data, now, "ndcg@3")["ndcg@3"]
+    for text in ("ndcg@3", "ndcg(ties=expected)@3"):
+        evaluator = RankingEvaluator(data, pm.measure(text))
+        for now in (scores, -scores, scores):
+            assert evaluator.mean(now) == pm.evaluate(data, now, text)[text]
 
 
 def test_a_measure_of_a_user():

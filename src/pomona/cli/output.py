@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,3 +58,19 @@ def finish_analysis(
         print_json({"report": str(path), **document} if path else document)
     elif path:
         typer.echo(f"\nreport: {path}")
+
+
+@contextlib.contextmanager
+def progress_bars(
+    title: str, stages: Sequence[str], *, is_quiet: bool = False
+) -> Iterator[Callable[[str, float], None]]:
+    """Bars on standard error, one a stage; what is yielded takes a stage and the share of it that is done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    is_off = is_quiet or not console.is_terminal
+    columns = TextColumn(title), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True, disable=is_off) as bar:
+        tasks = {stage: bar.add_task(stage, total=1.0, visible=False) for stage in stages}
+        yield lambda stage, share: bar.update(tasks[stage], completed=share, visible=True)

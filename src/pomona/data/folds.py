@@ -83,7 +83,11 @@ class Folds(Sequence[Fold]):
         """Fold `index`, counted from 0."""
         if isinstance(index, slice):
             return Folds(self.files[index], self.part_files, n_features=self.n_features, columns=self.columns)
-        parts = self._read(_parts_of_fold(self.files[index]))
+        return self.fold(index)
+
+    def fold(self, index: int, *, undefined: float = 0.0) -> Fold:
+        """Fold `index`, counted from 0; `undefined` is the value of what a LETOR line leaves out."""
+        parts = self._read(_parts_of_fold(self.files[index]), undefined=undefined)
         return Fold(parts["train"], parts.get("valid"), parts["test"])
 
     def parts(self, *, undefined: float = 0.0) -> dict[str, Dataset]:

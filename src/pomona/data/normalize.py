@@ -149,14 +149,14 @@ def _run(method: str, X: Table, query_ptr: Offsets, out: Table) -> None:
     over_chunks(_KERNELS[method], len(query_ptr) - 1, read_only(X), read_only(query_ptr), out, smallest=8)
 
 
-class _QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What the scalers share: checking, routing of `qid`, rows in any order."""
 
     # Asked for from the start, so that a Pipeline routes `qid` without further ado.
     __metadata_request__transform: ClassVar = {"qid": True}
-    _method: str
+    _method: ClassVar[str]
 
-    def fit(self, X: Any, y: Any = None) -> _QueryScaler:
+    def fit(self, X: Any, y: Any = None) -> QueryScaler:
         """Learn nothing but the number of features."""
         validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
         return self
@@ -174,12 +174,16 @@ class _QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         order, query_ptr, _ = gather(query_ids)
         grouped = rows if order is None else rows[order]
         out = np.empty_like(grouped)
-        _run(self._method, grouped, query_ptr, out)
+        self.scale_queries(grouped, query_ptr, out)
         if order is None:
             return out
         scattered = np.empty_like(out)
         scattered[order] = out
         return scattered
+
+    def scale_queries(self, X: Table, query_ptr: Offsets, out: Table) -> None:
+        """Write the scaled rows to `out`; the rows of a query stand together."""
+        _run(self._method, X, query_ptr, out)
 
     def fit_transform(self, X: Any, y: Any = None, qid: ArrayLike | None = None) -> Table:
         """Fit, then transform."""
@@ -192,7 +196,7 @@ class _QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         return tags
 
 
-class QueryMinMaxScaler(_QueryScaler):
+class QueryMinMaxScaler(QueryScaler):
     """Put every feature on [0, 1] inside each query, as the LETOR collections do.
 
     >>> QueryMinMaxScaler().fit_transform([[3.0], [9.0], [1.0]], qid=[7, 8, 7]).ravel().tolist()
@@ -202,7 +206,7 @@ class QueryMinMaxScaler(_QueryScaler):
     _method = "minmax"
 
 
-class QueryStandardScaler(_QueryScaler):
+class QueryStandardScaler(QueryScaler):
     """Give every feature mean 0 and deviation 1 inside each query.
 
     >>> QueryStandardScaler().fit_transform([[3.0], [9.0], [1.0]], qid=[7, 8, 7]).ravel().tolist()
@@ -212,7 +216,7 @@ class QueryStandardScaler(_QueryScaler):
     _method = "standard"
 
 
-class QueryRankScaler(_QueryScaler):
+class QueryRankScaler(QueryScaler):
     """Replace every feature by its rank inside the query, scaled to [0, 1]; ties share their mean.
 
     >>> QueryRankScaler().fit_transform([[30.0], [9.0], [1.0], [2.0]], qid=[7, 8, 7, 7]).ravel().tolist()

@@ -30,6 +30,7 @@ from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.learnt import check_learnt
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json, read_model, write_model
+from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import check_parameters
 from pomona.rankers.training_log import TrainingLog
 
@@ -121,6 +122,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def scores_whole_queries(self) -> bool:
         """Whether a document's score depends on the other documents of its query."""
         return False
+
+    def movable_queries(self, data: Dataset) -> Movable:
+        """The trained parameters as one vector; for rankers whose parameters are plain numbers."""
+        raise InputError(
+            f"{type(self).__name__} has no weights that could be moved: "
+            "expected a linear, a neural or a forest ranker"
+        )
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What was learnt, as (what JSON holds, arrays)."""
@@ -225,6 +233,14 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             )
         data = _aligned(data, self.feature_names_, "X")
         return data.to_input_order(self.predict_queries(data.gathered()))
+
+    def movable(self, data: Dataset) -> Movable:
+        """The trained parameters as one vector, and what scores the documents of `data` by others.
+
+        Scores stand in the order of `data` itself.
+        """
+        self.check_fitted()
+        return self.movable_queries(_aligned(data, self.feature_names_, "data").gathered())
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""

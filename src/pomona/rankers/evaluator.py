@@ -8,6 +8,7 @@ values are those of `evaluate`, to the last bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -50,6 +51,38 @@ def _sum_heads(first, last, scores, query_ptr, codes, value, numerator, divisor,
         out[q] = total
 
 
+@kernel
+def _expected_heads(first, last, scores, query_ptr, codes, value, numerator, divisor, heads, out):
+    """As `_sum_heads`, for the mean over all orders of tied documents, also of those that miss the head."""
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    in_order, spare = np.arange(longest), np.empty(longest + 1, np.int64)
+    keys = np.empty(numerator.size)
+    for q in range(first, last):
+        begin, end = query_ptr[q], query_ptr[q + 1]
+        depth = min(end - begin, numerator.size)
+        query_scores, query_codes, head = scores[begin:end], codes[begin:end], heads[q, :depth]
+        if depth > 0:
+            rank_head(query_scores, in_order[: end - begin], head, keys[:depth], spare)
+        total, at = 0.0, 0
+        while at < depth:
+            values, weights, count, key = 0.0, 0.0, 0, keys[at]
+            if key == keys[depth - 1]:
+                for i in range(end - begin):
+                    if query_scores[i] == key:
+                        values += value[query_codes[i]]
+                        count += 1
+            while at < depth and keys[at] == key:
+                if key != keys[depth - 1]:
+                    values += value[query_codes[head[at]]]
+                    count += 1
+                weights += numerator[at] / divisor[at]
+                at += 1
+            total += values / count * weights
+        out[q] = total
+
+
 class RankingEvaluator:
     """The mean of a measure over the same queries, at ever new scores.
 
@@ -63,7 +96,9 @@ class RankingEvaluator:
     def __init__(self, data: Dataset, measure: Measure) -> None:
         self._measure = measure
         self._queries = ScoredQueries(data.y, np.zeros(data.n_docs), data.query_ptr, data.doc_ids)
-        form = measure.closed_form(self._queries.ranked()) if _keeps_input_order(measure) else None
+        form = measure.closed_form(self._queries.ranked()) if measure.tie_rule in _SUMS else None
+        if convention_named(measure.convention).score_type is not np.float64:
+            form = None
         self._form = form if form is not None and _is_sum_over_head(form) else None
         if self._form is not None:
             self._heads = np.tile(np.arange(len(self._form.numerator)), (data.n_queries, 1))
@@ -72,20 +107,26 @@ class RankingEvaluator:
         """The mean of the measure over all queries."""
         if self._form is None:
             return judge(self._queries.rescored(scores), [self._measure])[0].mean
-        values = self._form.divided(self._sums(self._form, scores))
+        values = self.values(scores)
         return sum_in_order(values) / len(values)
+
+    def values(self, scores: Scores) -> Values:
+        """(n_queries,) The measure of every query."""
+        if self._form is None:
+            return judge(self._queries.rescored(scores), [self._measure])[0].values
+        return self._form.divided(self._sums(self._form, scores))
 
     def _sums(self, form: ClosedForm, scores: Scores) -> Values:
         """The sum over the first ranks of every query."""
         sums = np.empty(len(self._heads))
         rules = (form.lists.query_ptr, form.lists.codes, form.level_values, form.numerator, form.divisor)
-        over_chunks(_sum_heads, len(sums), scores, *rules, self._heads, sums, smallest=512)
+        add = _SUMS[self._measure.tie_rule]
+        over_chunks(add, len(sums), scores, *rules, self._heads, sums, smallest=512)
         return sums
 
 
-def _keeps_input_order(measure: Measure) -> bool:
-    """Whether scores are compared as they are, and equal ones stand in input order."""
-    return measure.tie_rule == "stable" and convention_named(measure.convention).score_type is np.float64
+_SUMS: dict[str, Callable[..., None]] = {"stable": _sum_heads, "expected": _expected_heads}
+"""What adds up the first ranks, by the tie rule; under the others everything is sorted."""
 
 
 def _is_sum_over_head(form: ClosedForm) -> bool:

@@ -11,7 +11,7 @@ tree (all nodes of a level share one split) is the number that its comparisons s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class CodedForest:
     right: NDArray[np.uint32]
     leaf_ptr: NDArray[np.uint64]  # (n_trees + 1,)
     value: NDArray[np.float64]
+    leaf_order: NDArray[np.int64]  # where each leaf stands in the forest
     n_levels: NDArray[np.int64]  # (n_trees,) of an oblivious tree, -1 for any other
     n_slots: int  # of the largest tree
 
@@ -77,6 +78,7 @@ class CodedForest:
             right=slots(forest.right),
             leaf_ptr=forest.leaf_ptr.astype(np.uint64),
             value=forest.value[leaf_order],
+            leaf_order=leaf_order,
             n_levels=_n_levels(forest.node_ptr, tree, depth, plane, code),
             n_slots=int((np.diff(forest.node_ptr) + np.diff(forest.leaf_ptr)).max(initial=1)),
         )
@@ -84,6 +86,25 @@ class CodedForest:
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
         return coded
+
+    def trees_on(self, feature: int) -> CodedForest:
+        """The trees that split on a feature, over the same planes."""
+        tree = np.repeat(np.arange(self.n_trees), np.diff(self.node_ptr).astype(np.int64))
+        is_split = self.plane_feature[self.node_plane // N_LANES] == feature
+        wanted = np.bincount(tree[is_split], minlength=self.n_trees) > 0
+        nodes, leaves = (
+            np.repeat(wanted, np.diff(ptr).astype(np.int64)) for ptr in (self.node_ptr, self.leaf_ptr)
+        )
+        chosen: dict[str, Any] = {
+            **{name: getattr(self, name)[nodes] for name in ("node_plane", "node_code", "left", "right")},
+            **{name: _offsets(getattr(self, name), wanted) for name in ("node_ptr", "leaf_ptr")},
+            "value": self.value[leaves],
+            "leaf_order": self.leaf_order[leaves],
+            "n_levels": self.n_levels[wanted],
+        }
+        for array in chosen.values():
+            array.flags.writeable = False
+        return replace(self, **chosen)
 
     @property
     def planes(self) -> tuple[Any, Any, Any, Any]:
@@ -105,6 +126,11 @@ class CodedForest:
     def n_trees(self) -> int:
         """How many trees."""
         return len(self.n_levels)
+
+
+def _offsets(ptr: NDArray[np.uint64], wanted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Where those of the wanted trees begin, and end, once they lie end to end."""
+    return np.concatenate([[0], np.cumsum(np.diff(ptr)[wanted])]).astype(np.uint64)
 
 
 def _level_order(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

@@ -7,7 +7,7 @@ plus the value of its leaf in every tree, added in float64 in the order of the t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from pomona._types import Features, Offsets, Scores, Values
 from pomona.errors import InputError, UnknownNameError
 from pomona.trees import score as bits
 from pomona.trees.coded import CodedForest
+from pomona.trees.permuted import PermutedScorer
 from pomona.trees.walk import leaves_of
 
 _NODE_ARRAYS = {
@@ -122,6 +123,14 @@ class Forest:
         if every < 1:
             raise InputError(f"found every={every}, expected at least 1")
         return bits.staged_scores(self._coded, self._documents(X), self.base, every)
+
+    def value_scorer(self, X: ArrayLike) -> Callable[[Values], Scores]:
+        """What scores these documents with other values in the leaves, in the order of `value`."""
+        return bits.value_scorer(self._coded, self._documents(X), self.base)
+
+    def permuted_scorer(self, X: ArrayLike) -> PermutedScorer:
+        """What scores these documents with one feature after another permuted."""
+        return PermutedScorer(self._coded, self._documents(X), self.base)
 
     def leaf_of(self, X: ArrayLike) -> NDArray[np.int32]:
         """The leaf, counted within its tree, of every document in every tree: (n_docs, n_trees)."""

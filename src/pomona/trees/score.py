@@ -14,13 +14,14 @@ node, so that a tree may have any number of leaves and a node costs a few instru
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
-from pomona._types import Features, Scores
+from pomona._types import Features, Scores, Values
 from pomona.trees.coded import CodedForest
 from pomona.trees.lanes import N_LANES, lane_numbers, lanes_above
 
@@ -134,21 +135,45 @@ def score(coded: CodedForest, X: Features, base: float) -> Scores:
 
 def staged_scores(coded: CodedForest, X: Features, base: float, every: int) -> Iterator[Scores]:
     """The scores after each `every` trees, and after all; the codes are made once and kept."""
-    out = _room(X, base)
-    codes = np.empty((len(out), coded.n_planes, N_LANES), np.uint8)
+    out, codes = _room(X, base), encoded(coded, X)
+    for stage in range(0, coded.n_trees, every):
+        add_trees(coded, codes, stage, min(stage + every, coded.n_trees), out)
+        yield out.reshape(-1)[: len(X)].copy()
+
+
+def value_scorer(coded: CodedForest, X: Features, base: float) -> Callable[[Values], Scores]:
+    """What scores documents with other values in the leaves; the codes are made once and kept."""
+    codes = encoded(coded, X)
+
+    def scores(value: Values) -> Scores:
+        out, in_order = _room(X, base), value[coded.leaf_order]
+        in_order.flags.writeable = False
+        add_trees(replace(coded, value=in_order), codes, 0, coded.n_trees, out)
+        return out.reshape(-1)[: len(X)]
+
+    return scores
+
+
+def encoded(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
+    """(n_blocks, n_planes, 64) codes of all documents."""
+    codes = np.empty((-(-len(X) // N_LANES), coded.n_planes, N_LANES), np.uint8)
 
     def encode(first: int, last: int) -> None:
         codes[first:last] = _codes(coded, X[first * N_LANES : last * N_LANES])
 
-    over_chunks(encode, len(out), smallest=_SMALLEST_CHUNK)
-    for stage in range(0, coded.n_trees, every):
-        trees = stage, min(stage + every, coded.n_trees)
+    over_chunks(encode, len(codes), smallest=_SMALLEST_CHUNK)
+    return codes
 
-        def add(first: int, last: int, trees: tuple[int, int] = trees) -> None:
-            _add(coded, codes[first:last], *trees, out[first:last])
 
-        over_chunks(add, len(out), smallest=_SMALLEST_CHUNK)
-        yield out.reshape(-1)[: len(X)].copy()
+def add_trees(
+    coded: CodedForest, codes: NDArray[np.uint8], first_tree: int, last_tree: int, out: NDArray[np.float64]
+) -> None:
+    """Add to (n_blocks, 64) scores what the trees [first_tree, last_tree) give."""
+
+    def add(first: int, last: int) -> None:
+        _add(coded, codes[first:last], first_tree, last_tree, out[first:last])
+
+    over_chunks(add, len(out), smallest=_SMALLEST_CHUNK)
 
 
 def _room(X: Features, base: float) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.model_file import with_prefix
+from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.binning import Bins
@@ -150,6 +151,18 @@ class ForestRanker(Ranker):
 
     def predict_rows(self, X: Features) -> Scores:
         return self.combine_outputs(np.stack([forest.score(X) for forest in self.models_]))
+
+    def movable_queries(self, data: Dataset) -> Movable:
+        scorers = [forest.value_scorer(data.X) for forest in self.models_]
+        ends = np.cumsum([len(forest.value) for forest in self.models_])[:-1]
+
+        def score(values: Values) -> Scores:
+            parts = zip(scorers, np.split(values, ends), strict=True)
+            return self.combine_outputs(np.stack([scores(part) for scores, part in parts]))
+
+        is_one = type(self).combine_outputs is ForestRanker.combine_outputs
+        values = np.concatenate([forest.value for forest in self.models_])
+        return Movable(values, "leaf values", score, is_affine=is_one)
 
     def export(self, path: str | Path, format: str = "lightgbm") -> None:
         """Write the trees for another engine: `lightgbm`, `xgboost`, `c` … (`pomona list formats`)."""

@@ -25,6 +25,7 @@ from pomona.rankers.base import Ranker
 from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.learnt import FINITE, Array
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
+from pomona.rankers.movable import Movable
 from pomona.rankers.training_log import TrainingLog
 
 
@@ -94,6 +95,12 @@ class LinearRanker(Ranker):
 
     def predict_rows(self, X: Features) -> Scores:
         return weighted_sums(X, self.coef_) + self.intercept_
+
+    def movable_queries(self, data: Dataset) -> Movable:
+        X = self.prepared(data).X
+        return Movable(
+            self.coef_, "weights", lambda coef: weighted_sums(X, coef), is_affine=True, is_free_of_scale=True
+        )
 
     def coefficients(self) -> dict[str, float]:
         """The weight of every feature that has one, largest first."""

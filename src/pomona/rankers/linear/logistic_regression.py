@@ -15,6 +15,7 @@ methods may take thousands; and without a BLAS, for the same bits on any number 
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from pomona.rankers.learnt import Array
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.gram import combined, gram, weighted_means, whitening
+from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import NonNegativeFloat, PositiveInt
 
 _MOST_GRADES = 100
@@ -174,6 +176,19 @@ class LogisticRegression(LinearRanker):
         if self.kind == "ordinal":
             return ordinal.expected_value(-outputs, self._targets)  # which wants P(label ≤ k)
         return multinomial.expected_value(outputs, self._targets)
+
+    def movable_queries(self, data: Dataset) -> Movable:
+        if self.kind == "binary":
+            return super().movable_queries(data)
+        X, moved, shape = self.prepared(data).X, copy.copy(self), self.output_coef_.shape
+
+        def score(parameters: Values) -> Scores:
+            moved.output_coef_ = parameters[: -shape[0]].reshape(shape)
+            moved.output_intercept_ = parameters[-shape[0] :]
+            return moved.predict_rows(X)
+
+        parameters = np.concatenate([self.output_coef_.ravel(), self.output_intercept_])
+        return Movable(parameters, "weights and intercepts", score)
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)

@@ -44,6 +44,7 @@ from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.label_sums import grades
 from pomona.rankers.linear.sums.pair_hinge import sum_above, sum_below
 from pomona.rankers.linear.sums.ranking import Ranking
+from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import NonNegativeInt, PositiveFloat, PositiveInt
 
 
@@ -273,6 +274,18 @@ class RankSVM(MarginRanker):
         if self.kernel == "linear":
             return super().predict_rows(X)
         return self._kernel.sums(X, self.landmarks_, self.dual_coef_)
+
+    def movable_queries(self, data: Dataset) -> Movable:
+        if self.kernel == "linear":
+            return super().movable_queries(data)
+        X, kernel, landmarks = self.prepared(data).X, self._kernel, self.landmarks_
+        return Movable(
+            self.dual_coef_,
+            "weights of documents",
+            lambda coef: kernel.sums(X, landmarks, coef),
+            is_affine=True,
+            is_free_of_scale=True,
+        )
 
     @property
     def _kernel(self) -> Kernel:

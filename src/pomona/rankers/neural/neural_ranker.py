@@ -22,6 +22,7 @@ from pomona.measures.parse import measure as parse_measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.learnt import Array, check_learnt
+from pomona.rankers.movable import Movable
 from pomona.rankers.neural.network.network import Architecture, Network
 from pomona.rankers.neural.network.scaling import Scaling
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
@@ -150,6 +151,16 @@ class NeuralRanker(Ranker):
 
     def predict_rows(self, X: Features) -> Scores:
         return self.model_.score(X)
+
+    def movable_queries(self, data: Dataset) -> Movable:
+        network, scaled = self.model_, np.empty(data.X.shape, np.float32)
+        network.scaling.scale(data.X, np.arange(data.n_docs), scaled)
+        ready = dataclasses.replace(network, scaling=Scaling.done(data.n_features))
+
+        def score(parameters: Values) -> Scores:
+            return dataclasses.replace(ready, parameters=parameters.astype(np.float32)).score(scaled)
+
+        return Movable(network.parameters.astype(np.float64), "weights and biases", score)
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         network, (facts, arrays) = self.model_, super().get_state()

@@ -1,0 +1,164 @@
+"""How much each feature tells: alone, in bits, inside queries, in a forest, and in subsets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pomona.cli.options import DocId, Json, Label, Qid, Sources, named_columns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pomona.experiments.analysis.features import FeatureFindings
+
+_COLUMNS = {
+    "feature": "feature",
+    "alone": "alone",
+    "low": "from",
+    "high": "to",
+    "direction": "dir.",
+    "corrected_gain": "IG corr.",
+    "symmetric_uncertainty": "symm. unc.",
+    "a": "A",
+    "gain_share": "gain share",
+    "splits": "splits",
+    "drop_within": "drop within",
+    "drop_across": "across",
+    "constant": "constant",
+    "undefined": "undefined",
+}
+"""What the terminal has room for, and its titles."""
+
+
+def features(
+    data: Sources,
+    measure: Annotated[
+        str, typer.Option("--measure", "-m", help="Judges features and trains forests.")
+    ] = "ndcg@10",
+    bins: Annotated[int, typer.Option(help="Bins of the information gain.")] = 20,
+    trees: Annotated[int, typer.Option(help="Trees of each fold's forest; 0 for no forest.")] = 100,
+    shuffles: Annotated[int, typer.Option(help="Shuffles of each permutation importance.")] = 5,
+    top: Annotated[int, typer.Option(help="How many features are printed and drawn.")] = 25,
+    undefined: Annotated[
+        float, typer.Option(help="The value of what a LETOR line leaves out or calls NULL; 0 as in training.")
+    ] = float("nan"),
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A directory for report, tables, figures.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Tell how much each feature says of the labels, the best by itself first.
+
+    alone: the mean measure when documents are ranked by the feature, from its highest value (up) or its
+    lowest (down), with its interval. IG corr.: information gain in bits, less what chance gives. A: how
+    often the better of two documents of a query has the higher value. gain share, splits: of LambdaMART. drop
+    within, across: how much its measure of the test queries falls when the feature's values are shuffled
+    inside queries, and across all. Then: pairs of features that work together in trees, and the best subsets
+    of up to ten for linear regression.
+
+    Collections and fold directories are tested on their own folds, a file is cut into five by whole queries.
+    Ctrl-C ends it with what is known so far.
+
+    \b
+    Example:  pomona features mq2008
+              pomona features train.csv -m err@20 --label grade --out report
+              pomona features Fold1 --trees 0 --json
+    """
+    from pomona.cli.output import finish_analysis, progress_bars
+    from pomona.experiments.analysis.features import STAGES, examine_features
+
+    reading = {**named_columns(label, qid, doc_id), "undefined": undefined}
+    found: dict[str, FeatureFindings] = {}
+    for source in data:
+        with progress_bars(source, STAGES, is_quiet=as_json) as watch:
+            options: dict[str, Any] = {"bins": bins, "n_trees": trees, "n_shuffles": shuffles, "top": top}
+            found[source] = examine_features(source, measure, **options, watch=watch, **reading)
+        if not as_json:
+            _print(source, found[source])
+        if found[source].interrupted:
+            break
+    report = None
+    if out is not None:
+        from pomona.report.section import report_of
+
+        report = report_of(
+            "features",
+            found,
+            title="How much each feature tells",
+            question="Which features rank documents, alone and together?",
+            summary=f"{', '.join(found)} · judged by {measure}",
+            datasets=list(found),
+        )
+    finish_analysis(_tables(found), report, out, as_json=as_json)
+    if any(one.interrupted for one in found.values()):
+        typer.echo("pomona: interrupted; what was done by then is above", err=True)
+        raise typer.Exit(130)
+
+
+def _print(source: str, found: FeatureFindings) -> None:
+    from pomona.cli.output import print_frame
+
+    shown = [name for name in _COLUMNS if name in found.features.columns]
+    typer.echo(
+        f"{source}: {found.n_queries} queries, {found.n_docs} documents, {len(found.features)} features"
+    )
+    if found.random is not None:
+        typer.echo(f"{found.measure} of a random order: {found.random:.4f}")
+    if found.label_entropy is not None:
+        typer.echo(f"entropy of the labels: {found.label_entropy:.4f} bits")
+    if found.forest_value is not None:
+        typer.echo(f"{found.measure} of the forests on test queries: {found.forest_value:.4f}")
+    typer.echo()
+    print_frame(found.features.select(shown).rename({name: _COLUMNS[name] for name in shown}).head(found.top))
+    for title, table in (
+        ("pairs of features: summed gain of splits on one below a split on the other", found.interactions),
+        (f"forward selection: {found.measure} by the number of features", found.selection_means),
+    ):
+        if len(table):
+            typer.echo(f"\n{title}")
+            print_frame(table)
+    for note in found.notes:
+        typer.echo(f"\nnote: {note}")
+
+
+def _tables(found: dict[str, FeatureFindings]) -> dict[str, pl.DataFrame]:
+    """Every table, with the name of the data first."""
+    import polars as pl
+
+    facts = [
+        {
+            "measure": one.measure,
+            "queries": one.n_queries,
+            "documents": one.n_docs,
+            "random": one.random,
+            "label_entropy": one.label_entropy,
+            "pair_queries": one.pair_queries,
+            "folds": one.n_folds,
+            "forest_value": one.forest_value,
+            "interrupted": one.interrupted,
+            "notes": one.notes,
+        }
+        for one in found.values()
+    ]
+    tables = {"facts": [pl.DataFrame([row]) for row in facts]}
+    for name in ("features", "interactions", "selection", "correlation"):
+        tables[name] = [getattr(one, name) for one in found.values()]
+    return {
+        name: pl.concat(
+            [
+                table.select(pl.lit(source).alias("data"), pl.all())
+                for source, table in zip(found, parts, strict=True)
+                if len(table)
+            ],
+            how="diagonal_relaxed",
+        )
+        if any(len(table) for table in parts)
+        else pl.DataFrame()
+        for name, parts in tables.items()
+    }

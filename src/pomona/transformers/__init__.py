@@ -1,0 +1,1 @@
+"""Features as winners of contests made them: scikit-learn transformers that know queries."""

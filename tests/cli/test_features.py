@@ -1,0 +1,82 @@
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import pomona as pm
+from pomona.cli.features import features
+from pomona.errors import PomonaError
+from pomona.experiments.analysis import features as analysis
+
+app = typer.Typer()
+app.command()(features)
+QUICK = ("--trees", 3, "--shuffles", 1)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "some.txt"
+    pm.write_letor(pm.simulate(20, docs_per_query=8, n_features=5, seed=4), path)
+    return path
+
+
+def test_the_tables_are_printed(file):
+    output = run(file, *QUICK, "--top", 3).output
+    assert "20 queries" in output
+    assert "ndcg@10 of a random order: 0." in output
+    assert "forward selection" in output
+    lines = output.splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("feature "))
+    assert lines[head + 5] == ""
+
+
+def test_the_tables_for_machines(file):
+    found = json.loads(run(file, *QUICK, "-m", "ap", "--json").output)
+    assert set(found) == {"facts", "features", "interactions", "selection", "correlation"}
+    assert found["facts"][0]["measure"] == "ap"
+    assert len(found["features"]) == 5
+    assert len(found["correlation"]) == 25
+    assert {row["data"] for row in found["features"]} == {str(file)}
+
+
+def test_a_report_of_two_sources(file, tmp_path):
+    other = tmp_path / "other.txt"
+    pm.write_letor(pm.simulate(2, docs_per_query=8, n_features=3, seed=5), other)
+    result = run(file, other, *QUICK, "--out", tmp_path / "report")
+    assert "2 queries are too few" in result.output
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "How much each feature tells" in page
+    names = {path.name for path in (tmp_path / "report").rglob("*.csv")}
+    assert any("features" in name for name in names)
+
+
+def test_undefined_values_stand_apart_unless_told(tmp_path):
+    path = tmp_path / "sparse.txt"
+    path.write_text("1 qid:1 1:2 2:1\n0 qid:1 2:1\n1 qid:2 1:3\n0 qid:2 1:1 2:1\n")
+    apart = json.loads(run(path, *QUICK, "--json").output)["features"]
+    assert {row["feature"]: row["undefined"] for row in apart} == {"f1": 0.25, "f2": 0.25}
+    zero = json.loads(run(path, *QUICK, "--undefined", 0, "--json").output)["features"]
+    assert {row["undefined"] for row in zero} == {0.0}
+
+
+def test_ctrl_c_prints_and_writes_what_is_known(file, tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(analysis, "forward_selection", interrupt)
+    result = run(file, *QUICK, "--out", tmp_path / "report")
+    assert result.exit_code == 130
+    assert "gain share" in result.output
+    assert "stopped before the end" in result.output
+    assert (tmp_path / "report" / "report.html").exists()
+
+
+@pytest.mark.parametrize("wrong", [("--bins", 1), ("--trees", -1), ("-m", "nothing@3")])
+def test_refused(file, wrong):
+    with pytest.raises(PomonaError):
+        run(file, *wrong)
