@@ -135,6 +135,8 @@ def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: s
     ids = [name for name in (qid, doc_id) if name is not None]
     frame = read(ids)
     for name in frame.columns:
+        if any(sign < " " for sign in name):  # a quote that nobody closed has swallowed rows
+            raise InputError(f"the name of column {name!r} holds a line break or control character", file, 1)
         original, mark, _ = name.rpartition("_duplicated_")
         if mark and original in frame.columns:
             raise InputError(f"two columns are called {original!r}: rename one", file, 1)
