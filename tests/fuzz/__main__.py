@@ -23,7 +23,7 @@ def of_target(name: str, seconds: float) -> Tally:
     """The tally of a process of its own, whose death is a crash."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "SEED": str(SEED)}
-        if name == "model":  # kernels that check every index
+        if name == "model":  # kernels that check every index, in a cache of their own
             environment |= {"NUMBA_BOUNDSCHECK": "1", "POMONA_CACHE": f"{folder}/cache"}
         command = [sys.executable, "-m", "fuzz", "--child", name, str(seconds), folder]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -46,7 +46,8 @@ def fuzz(
     name: str, folder: Path, seed: int, *, seconds: float = np.inf, n_cases: float = np.inf, first: int = 0
 ) -> Tally:
     """Try cases until time is up, or there were enough; `folder/case` has the number of the last."""
-    tally, target, until, number = Tally(), new_target(name, folder), time.monotonic() + seconds, first
+    tally, target, number = Tally(), new_target(name, folder), first
+    until = time.monotonic() + seconds
     while number < first + n_cases and time.monotonic() < until:
         (folder / "case").write_text(str(number))
         try:
