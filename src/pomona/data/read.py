@@ -45,7 +45,8 @@ def read(
     """Read a file, or several one after the other, as one dataset.
 
     A query id that stands in two of the files is one query, and a warning says so. A collection or a
-    directory with folds is not one dataset: `pomona.load` takes a fold of it.
+    directory with folds is not one dataset: `pomona.load` takes a fold of it. Files beside the data from
+    which LightGBM would learn by itself (`.weight`, `.init`, `.position`) are refused.
 
     Parameters
     ----------
