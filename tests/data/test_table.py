@@ -219,3 +219,13 @@ def test_what_would_change_a_number_in_silence_is_refused(tmp_path, text, messag
     assert str(caught.value).startswith(str(tmp_path / "a.csv"))
     (tmp_path / "a.csv").write_text("label,qid,x\n0,1,inf\n0,1,-inf\n0,1,1e38\n")
     assert np.isinf(read_table(tmp_path / "a.csv").X[:2]).all()
+
+
+def test_damage_that_shows_late_is_refused_too(tmp_path, monkeypatch):
+    def look(*_, **__):
+        raise pl.exceptions.PanicException("offset out of range\nmore")
+
+    (tmp_path / "a.csv").write_text("label,qid,x\n0,1,1\n")
+    monkeypatch.setattr("pomona.data.table.dataset_of_frame", look)
+    with pytest.raises(InputError, match=r"a\.csv: cannot be read as a table: offset out of range$"):
+        read_table(tmp_path / "a.csv")

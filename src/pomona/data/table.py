@@ -75,6 +75,8 @@ def read_table(
         raise InputError("no such file", path)
 
     def parse() -> Dataset:
+        import polars as pl
+
         try:
             frame = _frame(file, qid, doc_id)
             if frame.is_empty():
@@ -82,6 +84,8 @@ def read_table(
             return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
         except InputError as error:
             raise error if error.file else InputError(str(error), path) from None
+        except pl.exceptions.PanicException as error:  # some damage shows only when columns are looked at
+            raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", path) from None
 
     return kept([file], [label, qid, doc_id], parse) if cache else parse()
 
