@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check kernels bench papers clean
+.PHONY: demo test check kernels fuzz bench papers clean
 demo: $(VENV)/.installed       ## install, then run the main job on built-in data
 	$(BIN)/pomona demo
 
@@ -19,6 +19,10 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+MINUTES ?= 10
+fuzz: $(VENV)/.installed-dev   ## made-up and damaged files, kills, shuffled rows: MINUTES of them, then a table
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(MINUTES)
 
 bench: $(VENV)/.installed-dev  ## peers side by side, tables for docs/benchmarks.md
 	$(BIN)/python -m benchmarks

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import bz2
 import gzip
 import lzma
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +32,18 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".zst": zstandard.ZstdCompressor(level=1).compress,
 }
 
-# Reads small files first, so that what is imported and compiled does not count.
+# Forks a process for each file: it begins with everything imported and nothing read. A small file is read
+# first, so that what is compiled, or loaded when it is first used, does not count.
 PROGRAM = """
-import os, sys
+import os, sys, traceback
 from pathlib import Path
+import polars, psutil
 import pomona as pm
-from pomona._machine import PeakMemory, memory_room
+from pomona._machine import PeakMemory
 from pomona.cli.inputs import read_scores
+from pomona.data import table, table_size
 from pomona.data.trec import dataset_of_trec, read_qrels, read_run
 from pomona.tools.files import lines_of
-import psutil
 
 def judged(path):
     os.environ["POMONA_MEMORY"], stated = "1TB", os.environ.get("POMONA_MEMORY", "1TB")
@@ -47,34 +51,56 @@ def judged(path):
     os.environ["POMONA_MEMORY"] = stated
     return dataset_of_trec(*both)
 
-kind, small, path = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-reader = {
-    "data": pm.read, "run": read_run, "qrels": read_qrels, "judged": judged, "lines": lines_of,
-    "scores": lambda path: read_scores(path, 10**9),
-}[kind]
-try:
-    reader(small)
-except pm.PomonaError:
-    pass
-memory = psutil.Process().memory_info()
-os.environ["POMONA_MEMORY"] = str(memory.rss - memory.shared + int(sys.argv[4]))
-with PeakMemory() as peak:
+def measure(kind, small, path, room):
+    reader = {
+        "data": pm.read, "run": read_run, "qrels": read_qrels, "judged": judged, "lines": lines_of,
+        "scores": lambda path: read_scores(path, 10**9),
+    }[kind]
     try:
-        reader(path)
-        message = ""
-    except pm.PomonaError as error:
-        message = str(error)
-print(peak.added, message)
+        reader(Path(small))
+    except pm.PomonaError:
+        pass
+    memory = psutil.Process().memory_info()
+    os.environ["POMONA_MEMORY"] = str(memory.rss - memory.shared + int(room))
+    with PeakMemory() as peak:
+        try:
+            reader(Path(path))
+            message = ""
+        except pm.PomonaError as error:
+            message = str(error)
+    return f"{peak.added} {message}"
+
+for line in sys.stdin:
+    if os.fork() == 0:
+        try:
+            print(measure(*line.rstrip("\\n").split("\\t")), flush=True)
+        except BaseException:
+            print("failed", traceback.format_exc().replace("\\n", " "), flush=True)
+        os._exit(0)
+    if status := os.wait()[1]:
+        print("failed", status, flush=True)
 """
+
+
+@cache
+def _measuring() -> subprocess.Popen[str]:
+    """The process that forks others, until this one ends."""
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", PROGRAM]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(process.communicate)
+    return process
 
 
 def measured(kind: str, small: Path, path: Path, room: int = ROOM) -> tuple[int, str]:
     """The peak of reading a file, and why it was refused, or nothing."""
-    command = [sys.executable, "-c", PROGRAM, kind, str(small), str(path), str(room)]
-    shown = subprocess.run(command, capture_output=True, text=True)
-    assert shown.returncode == 0, shown.stderr[-2000:]
-    assert shown.stdout.count("\n") == 1
-    added, _, message = shown.stdout.partition(" ")
+    process = _measuring()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{kind}\t{small}\t{path}\t{room}\n")
+    process.stdin.flush()
+    shown = process.stdout.readline()
+    assert not shown.startswith("failed"), shown[-2000:]
+    added, _, message = shown.partition(" ")
     return int(added), message.strip()
 
 

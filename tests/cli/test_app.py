@@ -119,9 +119,10 @@ def test_wrong_files_are_refused_in_one_line(words, code, line, files):
 
 
 def test_a_warning_is_one_line(files):
-    (files / "d.txt.weight").write_text("1\n1\n")
+    (files / "d.txt.query").write_text("1\n1\n")
     shown = pomona("stats", "d.txt", "--json", cwd=files)
-    assert (shown.returncode, shown.stderr) == (0, "note: d.txt.weight is not used: only LightGBM reads it\n")
+    expected = "note: d.txt.query is not used: the data tell their queries\n"
+    assert (shown.returncode, shown.stderr) == (0, expected)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")

@@ -26,6 +26,15 @@ def files(tmp_path):
     return tmp_path
 
 
+def test_queries_that_are_learnt_from_do_not_validate(files):
+    data, path = pm.read(files / "train.txt"), files / "some.txt"
+    pm.write_letor(data.take([4, 2]), path)
+    message = r"some\.txt: query \d has the same documents in .*train\.txt, so its measure would be too good"
+    with pytest.raises(PomonaError, match=message):
+        run("mart", files / "train.txt", "--valid", path, "-o", files / "m.pomona")
+    assert not (files / "m.pomona").exists()
+
+
 def test_trains_and_saves(files):
     words = ["lambdamart", files / "train.txt", "--valid", files / "vali.txt", "-o", files / "m.pomona"]
     answer = json.loads(run(*words, "-s", "n_trees=5", "-s", "measure=letor4:ndcg@3", "--json").stdout)

@@ -10,17 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from fuzz.letor import bits, check_against_reference
 from pomona import Dataset, PomonaError, read_letor, write_letor
 from pomona._jit import threads
 from pomona.data import letor
 from pomona.data._letor_kernels import LARGEST_FEATURE_ID
-from pomona.errors import InputError
-from reference import letor as reference
-
-
-def bits(values: Any) -> np.ndarray:
-    """What makes -0.0 differ from 0.0 and NaN equal NaN."""
-    return np.asarray(values, np.float32).view(np.uint32)
 
 
 @pytest.fixture(scope="module")
@@ -394,44 +388,6 @@ def test_one_query_file_a_file_and_no_qid_beside_it(tmp_path: Path) -> None:
 
 
 # Against the reference
-
-COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
-
-
-def check_against_reference(path: Path, text: bytes, undefined: float) -> None:
-    if text.startswith(COMPRESSED):  # taken for another kind of file, of which this is no whole one
-        with pytest.raises(PomonaError, match="cannot be read"):
-            read(path, text)
-        return
-    try:
-        expected, place = reference.parse(text, LARGEST_FEATURE_ID), None
-    except reference.RefusedError as refused:
-        expected, place = reference.Parsed(), (refused.line, refused.column)
-    if place is not None:
-        with pytest.raises(InputError) as error:
-            read(path, text, undefined=undefined)
-        assert (error.value.line, error.value.column) == place
-        return
-    if not expected.labels:
-        with pytest.raises(PomonaError, match="found no document"):
-            read(path, text, undefined=undefined)
-        return
-    table, order = expected.table(undefined), expected.order()
-    if table.shape[1] > 10_000:  # right, but slow
-        return
-    data = read(path, text, undefined=undefined)
-    assert data.X.shape == table.shape
-    assert np.array_equal(bits(data.X), bits(table[order]))
-    assert np.array_equal(bits(data.y), bits(expected.labels)[order])
-    assert data.qids.tolist() == expected.query_ids()
-    assert np.diff(data.query_ptr).tolist() == [len(rows) for rows in expected.rows_by_query().values()]
-    assert (list(range(len(order))) if data.input_order is None else data.input_order.tolist()) == order
-    assert data.n_undefined == expected.n_undefined()
-    for found, texts in ((data.comments, expected.comments), (data.doc_ids, expected.doc_ids)):
-        assert (None if found is None else found.to_bytes()) == (
-            [texts[i] for i in order] if any(texts) else None
-        )
-
 
 VALUES = st.one_of(
     st.floats().map(repr),

@@ -69,13 +69,27 @@ def test_query_sizes_and_feature_names_beside_the_file_are_used(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["d.txt", "d.csv", "d.txt.gz"])
-@pytest.mark.parametrize("ending", [".weight", ".query", ".group", ".init", ".position"])
-def test_a_file_beside_the_data_is_not_ignored_without_a_word(tmp_path, name, ending):
-    text = (CSV if "csv" in name else LETOR).encode()
-    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
-    (tmp_path / (name + ending)).write_text("2\n")
+@pytest.mark.parametrize("ending", [".query", ".group"])
+def test_sizes_of_queries_that_are_not_needed_are_not_ignored_without_a_word(tmp_path, name, ending):
     with pytest.warns(UserWarning, match=rf"{name}{ending} is not used: "):
-        assert read(tmp_path / name).n_docs == 2
+        assert read(_with_file_beside(tmp_path, name, ending)).n_docs == 2
+
+
+@pytest.mark.parametrize("name", ["d.txt", "d.csv", "d.txt.gz"])
+@pytest.mark.parametrize("ending", [".weight", ".init", ".position"])
+def test_what_another_tool_would_learn_from_is_refused(tmp_path, name, ending):
+    data = _with_file_beside(tmp_path, name, ending)
+    message = rf"{name}{ending}: LightGBM would learn from this file beside {name}, .*: move it away"
+    with pytest.raises(InputError, match=message) as caught:
+        read(data)
+    assert ("sample_weight" in str(caught.value)) == (ending == ".weight")
+
+
+def _with_file_beside(folder, name, ending):
+    text = (CSV if "csv" in name else LETOR).encode()
+    (folder / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    (folder / (name + ending)).write_text("2\n")
+    return folder / name
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "\xff"])

@@ -4,67 +4,29 @@ import os
 import resource
 import subprocess
 import sys
-import warnings
 import zlib
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pytest
 
-import pomona as pm
-from pomona._registry import entries
-from pomona.errors import InputError, PomonaError
-from pomona.experiments.execute import shortened
+from fuzz.model import KINDS, documents, outcome, written
+from pomona.errors import InputError
 from pomona.rankers.base import load_model
 from pomona.rankers.learnt import FINITE, Array, check_learnt
 from rankers.mutants import mutant, pack, unpack
 
 N_MUTANTS = 60
-KINDS = [
-    name
-    for name, entry in sorted(entries("rankers").items())
-    if ".neural." not in entry.module or find_spec("torch")
-]
 # What a kernel indexes by what the model says.
 INDEXED = ["rankboost", "lambdamart", "rcrank", "mcrank", "lambdarank", "linearregression"]
-
-
-def documents():
-    data = pm.simulate(6, docs_per_query=12, n_features=5, seed=3)
-    X = data.X.copy()
-    X[::7, 1] = np.nan
-    return pm.Dataset(X, data.y, data.qid)  # without names, which a mutant may have changed
-
-
-def outcome(content, path, data):
-    """What comes of a model file: `refused`, or `scores`; anything else is raised."""
-    path.write_bytes(content)
-    try:
-        scores = load_model(path).predict(data)
-    except PomonaError as error:
-        return "refused" if "\n" not in str(error) else "refused in several lines"
-    assert scores.shape == (data.n_docs,)
-    assert scores.dtype == np.float64
-    return "scores"
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """The bytes of a small model of each kind."""
-    folder, data = tmp_path_factory.mktemp("models"), pm.simulate(30, docs_per_query=8, n_features=5, seed=0)
-
-    def written(name):
-        path = folder / f"{name}.pomona"
-        if not path.exists():
-            ranker = entries("rankers")[name].load()()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                ranker.set_params(**shortened(ranker.get_params(deep=False))).fit(data).save(path)
-        return path.read_bytes()
-
-    return written
+    return partial(written, folder=tmp_path_factory.mktemp("models"))
 
 
 @pytest.mark.parametrize("name", KINDS)

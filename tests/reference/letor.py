@@ -87,14 +87,15 @@ def parse(text: bytes, largest_id: int) -> Parsed:
         label = value_of(label_text)
         if label is None or not np.isfinite(label):
             raise refused(label_at)
-        if abs(label) >= 2**24 and Decimal(label_text.decode()) != int(label):
-            raise refused(label_at)
         at, query = tokens[1] if len(tokens) > 1 else (len(content), b"")
         if not query.startswith(b"qid:"):
             raise refused(at)
         query = query[4:]
         if not 1 <= len(query) <= 255 or min(query) <= 0x20:
             raise refused(at + 4)
+        # A label that float32 would round is well written: it is refused after what is not.
+        if abs(label) >= 2**24 and Decimal(label_text.decode()) != int(label):
+            raise refused(label_at)
         try:
             query.decode()
         except UnicodeDecodeError:

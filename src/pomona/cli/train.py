@@ -44,6 +44,7 @@ def train(
     from pomona._jit import is_first_run
     from pomona._registry import find
     from pomona.cli.output import print_json
+    from pomona.data.overlap import shared_query
     from pomona.data.read import read
 
     cls = find("rankers", ranker, "ranker").load()
@@ -57,6 +58,12 @@ def train(
         raise InputError("found a directory, expected the name of a file to write the model to", out)
     columns = named_columns(label, qid, doc_id)
     training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
+    if held_out is not None and (twin := shared_query(training, held_out)) is not None:
+        raise InputError(
+            f"query {twin} has the same documents in {data}, so its measure would be too good: "
+            "give validation data of other queries",
+            valid,
+        )
     if hasattr(fitted, "n_trees") and is_first_run("trees/grower.py") and not as_json:
         typer.echo("compiling, some 20 seconds the first time …", err=True)
     started = time.perf_counter()

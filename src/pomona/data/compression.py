@@ -36,8 +36,9 @@ _DECOMPRESSORS: dict[str, Callable[[int], Any]] = {
     ).decompressobj(),
 }
 _PIECE = 1 << 20
-# Zstandard makes up to 32 kB of a byte, and all that comes of one piece is made at once.
-_ZSTANDARD_PIECE = 1 << 8
+# Zstandard makes up to 32 kB of a byte, and all that comes of one piece is made at once: it may take a
+# sixteenth of the room. Pieces of less than 256 bytes would be slow.
+_ZSTANDARD_SHARE, _LEAST_PIECE = 1 << (15 + 4), 1 << 8
 
 
 def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], list[int]]:
@@ -173,8 +174,11 @@ def _streams(file: BinaryIO, compression: str) -> Iterator[bytes]:
     """
     stream: Any = None
     n_zeros = 0
-    limit = () if compression == ".zst" else (_PIECE,)
-    while piece := file.read(_ZSTANDARD_PIECE if compression == ".zst" else _PIECE):
+    limit: tuple[int, ...] = (_PIECE,)
+    size = _PIECE
+    if compression == ".zst":
+        limit, size = (), min(max(memory_room() // _ZSTANDARD_SHARE, _LEAST_PIECE), _PIECE)
+    while piece := file.read(size):
         while piece or not getattr(stream, "needs_input", True):
             if stream is None:
                 if compression == ".xz":  # zeros may stand behind a stream, four or eight or …

@@ -28,18 +28,15 @@ from pomona._types import Features, Labels, Offsets
 from pomona.data import _letor_kernels as kernels
 from pomona.data import parsed_cache
 from pomona.data.columns import LARGEST_LABEL
-from pomona.data.compression import plain_name, read_bytes, read_files
+from pomona.data.compression import plain_name, read_bytes
 from pomona.data.dataset import Dataset, gather
+from pomona.data.letor_source import BYTES_A_LINE, BYTES_A_PIECE, LetorSource
 from pomona.data.text import TextColumn, offsets, text_array
 from pomona.errors import InputError
 
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
-# Small enough for Ctrl-C to be heard between two pieces, large enough to forget the cost of a call.
-_BYTES_A_PIECE = 1 << 20
 _LINES_A_PIECE = 2048
-# For the heads, the gathering of queries and the places of comments, at the most: a test measures.
-_BYTES_A_LINE = 176
 _NAMES_A_CHECK, _BYTES_A_NAME = 1 << 15, 512
 
 
@@ -101,57 +98,6 @@ def read_letor(
 
 
 @dataclass(frozen=True)
-class _Source:
-    """The bytes of all files end to end, and the way from a position in them back to a place in a file."""
-
-    files: Sequence[Path]
-    starts: Sequence[int]
-    text: NDArray[np.uint8]
-    words: NDArray[np.uint64]
-
-    @classmethod
-    def read(cls, files: Sequence[Path]) -> _Source:
-        text, starts = read_files(files, kernels.PADDING)
-        words: NDArray[np.uint64] = np.ndarray((text.size - 7,), np.uint64, text, strides=(1,))
-        return cls(files, starts, text, words)
-
-    def content(self, at: int) -> bytes:
-        """The rest of a line from here, without its comment and its end."""
-        return self._match(_CONTENT, at)
-
-    def token(self, at: int) -> bytes:
-        """What stands here up to the next blank, or the start of it: no sentence needs more."""
-        return self._match(_TOKEN, at)
-
-    def _match(self, pattern: re.Pattern[bytes], at: int) -> bytes:
-        match = pattern.match(self.text.data, at)
-        text = bytes(match.group()) if match else b""
-        return text.removesuffix(b"\r") if self.text[at + len(text)] == ord("\n") else text
-
-    def file_at(self, at: int) -> int:
-        """The number of the file that holds this position."""
-        return int(np.searchsorted(self.starts, at, side="right")) - 1
-
-    def refuse(self, at: int, expected: str) -> InputError:
-        """The error to raise for what stands at `at`; columns count characters, as editors do."""
-        file = self.file_at(at)
-        before = self.text[self.starts[file] : at]
-        newlines = np.flatnonzero(before == ord("\n"))
-        line_before = before[newlines[-1] + 1 :] if newlines.size else before
-        column = np.count_nonzero((line_before & 0xC0) != 0x80) + 1  # 0b10…: inside a character
-        token = self.token(at).decode(errors="replace")
-        nothing = {ord(" "): "a blank", ord("\t"): "a blank", ord("#"): "a comment"}
-        shown = nothing.get(int(self.text[at]), "the end of the line")
-        if token:
-            shown = repr(token if len(token) <= 40 else token[:39] + "…")
-        message = f"found {shown}, expected {expected}"
-        return InputError(message, self.files[file], len(newlines) + 1, int(column))
-
-
-_CONTENT, _TOKEN = re.compile(rb"[^\n#]*"), re.compile(rb"[^ \t\n#]{0,1000}")
-
-
-@dataclass(frozen=True)
 class _Heads:
     """What the first pass finds: one entry a document, up to the first line whose head is wrong."""
 
@@ -174,8 +120,8 @@ class _Heads:
 def _parse(
     files: Sequence[Path], n_features: int | None, undefined: np.float32, query_files: Sequence[Path] | None
 ) -> Dataset:
-    source = _Source.read(files)
-    _require_memory_of_lines(source, shortest=8 if query_files is None else 2)
+    source = LetorSource.read(files)
+    source.require_memory_of_lines(shortest=8 if query_files is None else 2)
     heads = _read_heads(source, with_queries=query_files is None)
     n_docs = len(heads.labels)
     if n_docs == 0 and heads.error is None:
@@ -211,11 +157,9 @@ def _parse(
     return data
 
 
-def _read_heads(source: _Source, with_queries: bool) -> _Heads:
+def _read_heads(source: LetorSource, with_queries: bool) -> _Heads:
     n_bytes = source.text.size - kernels.PADDING + 1
-    parts = _over_pieces(
-        kernels.index_lines, n_bytes, _BYTES_A_PIECE, source.text, source.words, with_queries
-    )
+    parts = _over_pieces(kernels.index_lines, n_bytes, BYTES_A_PIECE, source.text, source.words, with_queries)
     error = None
     for i, (*_, error_at, code) in enumerate(parts):
         if code != kernels.FINE:
@@ -230,7 +174,7 @@ def _read_heads(source: _Source, with_queries: bool) -> _Heads:
     return heads if all(part[4] for part in parts) else _with_named_queries(source, heads)
 
 
-def _with_exact_labels(source: _Source, heads: _Heads) -> _Heads:
+def _with_exact_labels(source: LetorSource, heads: _Heads) -> _Heads:
     """Read the labels that the kernel could not be sure of, and those that float32 may have rounded."""
     for i in np.flatnonzero(~(np.abs(heads.labels) < LARGEST_LABEL)).tolist():
         at = int(heads.features_at[i])
@@ -249,7 +193,7 @@ def _with_exact_labels(source: _Source, heads: _Heads) -> _Heads:
     return heads
 
 
-def _with_named_queries(source: _Source, heads: _Heads) -> _Heads:
+def _with_named_queries(source: LetorSource, heads: _Heads) -> _Heads:
     """Number the queries by their text, in order of appearance."""
     numbers: dict[bytes, int] = {}
     names: list[str] = []
@@ -270,7 +214,7 @@ def _with_named_queries(source: _Source, heads: _Heads) -> _Heads:
     return replace(heads, queries=queries[: len(heads.labels)], names=names)
 
 
-def _head_error(source: _Source, at: int, code: int) -> InputError:
+def _head_error(source: LetorSource, at: int, code: int) -> InputError:
     if code == kernels.BAD_LABEL:
         return source.refuse(at, "a label: a finite number")
     if code == kernels.BAD_QUERY:
@@ -286,14 +230,14 @@ def _head_error(source: _Source, at: int, code: int) -> InputError:
 
 
 def _queries_by_size(
-    query_files: Sequence[Path], source: _Source, heads: _Heads
+    query_files: Sequence[Path], source: LetorSource, heads: _Heads
 ) -> tuple[Offsets, NDArray[np.int64]]:
     n_rows = np.diff(np.searchsorted(heads.features_at, [*source.starts, source.text.size]))
     sizes: list[int] = []
     for query_file, path, n in zip(query_files, source.files, n_rows.tolist(), strict=True):
         before = len(sizes)
         text = read_bytes(query_file)
-        require_memory(_BYTES_A_LINE * text.count(b"\n"), query_file)
+        require_memory(BYTES_A_LINE * text.count(b"\n"), query_file)
         for number, line in enumerate(text.split(b"\n"), 1):
             token = line.strip(b" \t\r")
             if not token:
@@ -309,7 +253,7 @@ def _queries_by_size(
 
 
 def _read_features(
-    source: _Source,
+    source: LetorSource,
     heads: _Heads,
     rows: Offsets,
     n_features: int | None,
@@ -363,7 +307,7 @@ def _read_features(
     return X, n_undefined, hash_at
 
 
-def _read_exactly(source: _Source, at: int, undefined: np.float32, out: NDArray[np.float32]) -> None:
+def _read_exactly(source: LetorSource, at: int, undefined: np.float32, out: NDArray[np.float32]) -> None:
     """Read a line's features, which the kernel found to be well written, the way the format is defined."""
     for token in re.finditer(rb"[^ \t\r]+", source.content(at)):
         feature, _, value = token[0].partition(b":")
@@ -374,7 +318,7 @@ def _read_exactly(source: _Source, at: int, undefined: np.float32, out: NDArray[
         out[int(feature) - 1] = number
 
 
-def _feature_error(source: _Source, at: int, code: int, largest: int) -> InputError:
+def _feature_error(source: LetorSource, at: int, code: int, largest: int) -> InputError:
     expected = {
         kernels.BAD_FEATURE: "feature:value",
         kernels.ZERO_FEATURE: "feature ids from 1",
@@ -390,20 +334,7 @@ def _memory_of(n_docs: int, width: int) -> int:
     return n_docs * width * 4
 
 
-def _require_memory_of_lines(source: _Source, shortest: int) -> None:
-    """Refuse more lines than memory has room for; they are counted only where it could be short."""
-    if source.text.size // shortest * _BYTES_A_LINE > memory_room():
-
-        def count(first: int, last: int) -> int:
-            starts = range(first, last, _BYTES_A_PIECE)
-            pieces = (source.text[start : min(start + _BYTES_A_PIECE, last)] for start in starts)
-            return sum(int(np.count_nonzero(piece == ord("\n"))) for piece in pieces)
-
-        n_lines = sum(over_chunks(count, source.text.size, smallest=_BYTES_A_PIECE))
-        require_memory(n_lines * _BYTES_A_LINE, source.files[0], f"an index of its {n_lines} lines")
-
-
-def _read_comments(source: _Source, hash_at: Offsets) -> tuple[TextColumn | None, TextColumn | None]:
+def _read_comments(source: LetorSource, hash_at: Offsets) -> tuple[TextColumn | None, TextColumn | None]:
     """The comments and the document ids in them; None for those that no line has."""
     if (hash_at < 0).all():
         return None, None
@@ -412,7 +343,7 @@ def _read_comments(source: _Source, hash_at: Offsets) -> tuple[TextColumn | None
     return _column(source, bounds[:, 0], bounds[:, 1]), _column(source, bounds[:, 2], bounds[:, 3])
 
 
-def _column(source: _Source, starts: Offsets, lengths: Offsets) -> TextColumn | None:
+def _column(source: LetorSource, starts: Offsets, lengths: Offsets) -> TextColumn | None:
     places = offsets(lengths)
     if places[-1] == 0:
         return None

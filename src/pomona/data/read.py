@@ -45,7 +45,8 @@ def read(
     """Read a file, or several one after the other, as one dataset.
 
     A query id that stands in two of the files is one query, and a warning says so. A collection or a
-    directory with folds is not one dataset: `pomona.load` takes a fold of it.
+    directory with folds is not one dataset: `pomona.load` takes a fold of it. Files beside the data from
+    which LightGBM would learn by itself (`.weight`, `.init`, `.position`) are refused.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def read(
     if not files:
         raise InputError("found no file to read")
     query_files = [beside for beside in map(_query_file, files) if beside is not None]
-    _warn_of_unused_files(files, query_files)
+    _refuse_unused_files(files, query_files)
     # Each file is read alone, so that one that stands in several folds is parsed only once; but where other
     # files number the queries, the numbers go on from one file to the next.
     batches = [files] if query_files else [[file] for file in files]
@@ -134,15 +135,18 @@ def _files_beside(path: Path, endings: Iterable[str]) -> Iterator[Path]:
     return (candidate for candidate in candidates if candidate.is_file())
 
 
-def _warn_of_unused_files(files: Iterable[Path], query_files: Iterable[Path]) -> None:
-    """Say which files beside the data, as LightGBM reads them by itself, are not looked at."""
+def _refuse_unused_files(files: Iterable[Path], query_files: Iterable[Path]) -> None:
+    """Refuse files beside the data that LightGBM would learn from by itself; warn of query sizes not used."""
     for path in files:
-        for beside in _files_beside(path, (*QUERY_FILE, *_OTHER_FILES)):
+        for beside in _files_beside(path, _OTHER_FILES):
+            instead = (
+                ", or use pm.read_letor and fit(…, sample_weight=…)" if beside.suffix == ".weight" else ""
+            )
+            what = f"LightGBM would learn from this file beside {path.name}, Pomona does not read it"
+            raise InputError(f"{what}: move it away{instead}", beside)
+        for beside in _files_beside(path, QUERY_FILE):
             if beside not in query_files:
-                why = (
-                    "the data tell their queries" if beside.suffix in QUERY_FILE else "only LightGBM reads it"
-                )
-                warnings.warn(f"{beside} is not used: {why}", UserWarning, stacklevel=3)
+                warnings.warn(f"{beside} is not used: the data tell their queries", UserWarning, stacklevel=3)
 
 
 def _feature_names(path: Path, n_features: int) -> list[str] | None:

@@ -75,6 +75,8 @@ def read_table(
         raise InputError("no such file", path)
 
     def parse() -> Dataset:
+        import polars as pl
+
         try:
             frame = _frame(file, qid, doc_id)
             if frame.is_empty():
@@ -82,6 +84,8 @@ def read_table(
             return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
         except InputError as error:
             raise error if error.file else InputError(str(error), path) from None
+        except pl.exceptions.PanicException as error:  # some damage shows only when columns are looked at
+            raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", path) from None
 
     return kept([file], [label, qid, doc_id], parse) if cache else parse()
 
@@ -135,6 +139,8 @@ def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: s
     ids = [name for name in (qid, doc_id) if name is not None]
     frame = read(ids)
     for name in frame.columns:
+        if any(sign < " " for sign in name):  # a quote that nobody closed has swallowed rows
+            raise InputError(f"the name of column {name!r} holds a line break or control character", file, 1)
         original, mark, _ = name.rpartition("_duplicated_")
         if mark and original in frame.columns:
             raise InputError(f"two columns are called {original!r}: rename one", file, 1)

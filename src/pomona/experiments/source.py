@@ -25,6 +25,7 @@ from pomona.data.concatenation import concatenated
 from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold, FoldFiles, Folds
 from pomona.data.k_fold import QueryKFold
+from pomona.data.overlap import shared_query
 from pomona.data.read import read
 from pomona.data.simulate import simulate
 from pomona.data.statistics import describe
@@ -235,22 +236,12 @@ def _refuse_shared_ids(dataset: str, folds: Sequence[Fold]) -> None:
 
 def _refuse_overlap(source: FoldSource, fold: Fold) -> None:
     """Refuse a test query that is also, with the same documents, trained or validated on."""
-    test = {str(qid): q for q, qid in enumerate(fold.test.qids.tolist())}
     for name, part in (("train", fold.train), ("valid", fold.valid)):
-        if part is None:
-            continue
-        for q, qid in enumerate(part.qids.tolist()):
-            twin = test.get(str(qid))
-            if twin is not None and _rows(part, q) == _rows(fold.test, twin):
-                raise InputError(
-                    f"dataset {source.dataset}, fold {source.fold}: query {qid} stands in {name} and in test "
-                    "with the same documents, so the numbers would be too good: take it out of one of them"
-                )
-
-
-def _rows(data: Dataset, query: int) -> list[bytes]:
-    rows = data.X[data.query_ptr[query] : data.query_ptr[query + 1]] + np.float32(0)  # −0 is 0
-    return sorted(row.tobytes() for row in rows)
+        if part is not None and (qid := shared_query(part, fold.test)) is not None:
+            raise InputError(
+                f"dataset {source.dataset}, fold {source.fold}: query {qid} stands in {name} and in test "
+                "with the same documents, so the numbers would be too good: take it out of one of them"
+            )
 
 
 def _audit_warnings(parts: Mapping[str, Dataset]) -> list[tuple[str, str]]:

@@ -178,7 +178,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """Learn from a dataset, or from features, labels and query ids.
 
         `valid`, a dataset or (X, y, qid), is for early stopping and model selection; `sample_weight` has one
-        weight a document (where a query counts as a whole, the mean of its documents').
+        weight a document (where a query counts as a whole, the mean of its documents'). The order of the
+        rows, and the ids of queries, make no difference to the model.
         """
         check_parameters(self)
         train = as_dataset(X, y, qid)

@@ -1,0 +1,33 @@
+"""Queries that stand in two parts of the data: what is judged on them was learnt from them.
+
+The id alone says little, as many number the queries of every file from 1: it is the same query if it has the
+same documents too. (`audit` finds those that have other ids as well.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pomona.data.dataset import Dataset
+
+
+def shared_query(one: Dataset, other: Dataset) -> str | None:
+    """The id of the first query that has the same documents in both; labels are not looked at.
+
+    >>> train = Dataset([[1.0], [2.0], [3.0]], [0, 1, 1], [7, 7, 8])
+    >>> shared_query(train, Dataset([[2.0], [1.0]], [0, 0], [7, 7]))
+    '7'
+    >>> shared_query(train, Dataset([[2.0], [5.0]], [0, 0], [7, 7])) is None
+    True
+    """
+    places = {str(qid): q for q, qid in enumerate(other.qids.tolist())}
+    for q, qid in enumerate(one.qids.tolist()):
+        twin = places.get(str(qid))
+        if twin is not None and _rows(one, q) == _rows(other, twin):
+            return str(qid)
+    return None
+
+
+def _rows(data: Dataset, query: int) -> list[bytes]:
+    rows = data.X[data.query_ptr[query] : data.query_ptr[query + 1]] + np.float32(0)  # −0 is 0
+    return sorted(row.tobytes() for row in rows)
