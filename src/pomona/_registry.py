@@ -1,8 +1,8 @@
 """A folder is a registry: drop a file in and its class is found, listed and documented.
 
 An entry is a public class whose body says `name = "..."` (and perhaps `aliases = (...)`, and a ranker its
-`family` and `paper`). Files are read with `ast`, not imported, so that listing what there is loads no torch
-and compiles no kernel.
+`family` and `paper`, a measure its `user_model`). Files are read with `ast`, not imported, so that listing
+what there is loads no torch and compiles no kernel.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any
 
 from pomona.errors import InputError, UnknownNameError
 
+_MORE = ("family", "paper", "user_model")
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -30,6 +32,7 @@ class Entry:
     aliases: tuple[str, ...] = ()
     family: str = ""
     paper: str = ""
+    user_model: str = ""
 
     def load(self) -> Any:
         """Import the file and return the class."""
@@ -52,7 +55,7 @@ def entries(folder: str) -> dict[str, Entry]:
                 constants = _constants(node)
                 if "name" in constants:
                     summary = (ast.get_docstring(node) or "").partition("\n")[0]
-                    more = {key: constants[key] for key in ("family", "paper") if key in constants}
+                    more = {key: constants[key] for key in _MORE if key in constants}
                     name, aliases = constants["name"], tuple(constants.get("aliases", ()))
                     found[name] = Entry(name, summary, module, node.name, aliases, **more)
     return dict(sorted(found.items()))
@@ -65,7 +68,7 @@ def _constants(node: ast.ClassDef) -> dict[str, Any]:
         if isinstance(statement, ast.AnnAssign | ast.Assign) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             for target in targets:
-                if isinstance(target, ast.Name) and target.id in ("name", "aliases", "family", "paper"):
+                if isinstance(target, ast.Name) and target.id in ("name", "aliases", *_MORE):
                     found[target.id] = ast.literal_eval(statement.value)
     return found
 

@@ -44,6 +44,7 @@ class SeznamRank(PositionMeasure):
 
     name: ClassVar[str] = "sr"
     aliases: ClassVar[tuple[str, ...]] = ("seznamrank", "seznam_rank")
+    user_model: ClassVar[str] = "position"
     lowest_grade: ClassVar[int] = 1
     clip: bool = True
 
@@ -78,4 +79,5 @@ class SR4(SeznamRank):
     """
 
     name: ClassVar[str] = "sr4"
+    user_model: ClassVar[str] = "position"
     lowest_grade: ClassVar[int] = 0
