@@ -114,17 +114,21 @@ def _orders(labels: list[float]) -> Iterator[tuple[float, ...]]:
 def compare_measures_of(results: Results, measures: Sequence[str] = ()) -> MeasureComparison:
     """Compare measures by a comparison's rankings: a list is what a ranker made of a test query.
 
-    A measure that the comparison was judged by is taken as it was kept; for others the data are read again.
+    Bounds are left out. A measure that the comparison was judged by is taken as it was kept; for others the
+    data are read again.
     """
     kept = [name for name in results.values.columns if name not in KEYS]
-    test = results.values.filter(part="test")
+    runs = results.runs.filter(state="done", is_bound=False).select("dataset", "fold", "ranker", "seed")
+    test = results.values.filter(part="test").join(runs, on=runs.columns, how="semi", maintain_order="left")
     if test.is_empty():
         raise InputError("no run of this comparison is finished, so there are no lists to compare")
-    wanted = list(measures or kept)
+    spec = results.spec
+    main = (results.columns[text, name] for name in spec.conventions for text in spec.measures)
+    wanted = list(measures or dict.fromkeys(main))
     frames = [test.select(*KEYS, *(name for name in wanted if name in kept))]
     others = [name for name in wanted if name not in kept]
     if others:
-        judged = pl.concat(_judged(results, run, others) for run in _done(results))
+        judged = pl.concat(_judged(results, run, others) for run in runs.iter_rows(named=True))
         frames.append(test.select(KEYS).join(judged, on=KEYS, how="left", maintain_order="left").drop(KEYS))
     frame = pl.concat(frames, how="horizontal")
     several = [name for name in ("dataset", "fold", "seed") if frame[name].n_unique() > 1]
@@ -133,10 +137,6 @@ def compare_measures_of(results: Results, measures: Sequence[str] = ()) -> Measu
         name = pl.format(f"{{}}, {key} {{}}", name, key)
     values = {one: frame[one].to_numpy() for one in wanted}
     return _compared(frame.select(name.alias("list")), values, is_ordered=False)
-
-
-def _done(results: Results) -> list[dict[str, Any]]:
-    return results.runs.filter(state="done").select("dataset", "fold", "ranker", "seed").to_dicts()
 
 
 def _judged(results: Results, run: Mapping[str, Any], measures: Sequence[str]) -> pl.DataFrame:
