@@ -161,6 +161,7 @@ def test_public_surface():
         "__version__",
         "compare_measures",
         "evaluate",
+        "infer_relevance",
         "load",
         "load_model",
         "measure",

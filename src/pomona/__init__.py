@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pomona.data.read import read as read
     from pomona.data.simulate import simulate as simulate
     from pomona.errors import PomonaError as PomonaError
+    from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
@@ -66,6 +67,7 @@ _HOMES = {
     "Ranker": "pomona.rankers.base",
     "compare_measures": "pomona.experiments.analysis.measure_values",
     "evaluate": "pomona.measures.judge",
+    "infer_relevance": "pomona.experiments.analysis.informative",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
     "measure": "pomona.measures.parse",
