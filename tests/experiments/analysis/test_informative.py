@@ -47,7 +47,7 @@ def test_lost_flips():
     lists[0, np.array([1, 2, 11, 12, 13]) - 1] = lists[1, np.array([8, 9, 18, 19, 20]) - 1] = 1
     compared = pm.compare_measures(list(lists), ["p@10", "ap", "ndcg"])
     assert compared.values["p@10"].to_list() == [0.2, 0.2]
-    assert compared.values["ap"][0] > 2 * compared.values["ap"][1]
+    assert compared.values["ap"].to_list() == pytest.approx([0.598, 0.195], abs=5e-4)
     assert pm.infer_relevance("p@10", 0.2, lists[0]) == pytest.approx([0.2] * 10 + [0.3] * 10)
 
 
