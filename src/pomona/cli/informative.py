@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,7 +57,9 @@ def informative(
 
     columns = named_columns(label, qid, doc_id)
     datasets = _datasets(source, scores or [], qrels, run or [], columns)
-    found = informativeness(datasets, split_measures(measure) or MEASURES, n_top=k)
+    measures = split_measures(measure) or MEASURES
+    with _progress(len(measures) * sum(map(len, datasets.values())), is_quiet=as_json) as watch:
+        found = informativeness(datasets, measures, n_top=k, watch=watch)
     if not as_json:
         _print(found)
     finish_analysis(found.tables, _report(found) if out else None, out, as_json=as_json)
@@ -95,6 +98,18 @@ def _datasets(
 
     parts = read_parts(source, undefined=float("nan"), **columns)
     return {source: systems_of_features(list(parts.values()))}
+
+
+@contextmanager
+def _progress(total: int, *, is_quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A bar on standard error, if that is a terminal, that goes on with each system."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=is_quiet or not console.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda system: bar.update(task, advance=1, description=system)
 
 
 def _print(found: Informativeness) -> None:

@@ -36,7 +36,7 @@ class GradedAveragePrecision(Measure):
         they count by their proportions. None makes all labels equally likely.
     empty : the value of a query with no relevant document.
 
-    >>> GradedAveragePrecision().of_query([1, 2]) == (2 * 1 + 1 * (1 / 2)) / (2 + 1)
+    >>> round(GradedAveragePrecision().of_query([1, 2]), 6) == round((2 * 1 + 1 * (1 / 2)) / (2 + 1), 6)
     True
     """
 

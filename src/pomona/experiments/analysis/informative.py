@@ -8,7 +8,7 @@ A list is its own pool: where a run misses relevant documents, R is the number i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,7 +138,11 @@ Systems = Mapping[str, RankedLists]
 
 
 def informativeness(
-    datasets: Mapping[str, Systems], measures: Sequence[str | Measure] = MEASURES, *, n_top: int = 10
+    datasets: Mapping[str, Systems],
+    measures: Sequence[str | Measure] = MEASURES,
+    *,
+    n_top: int = 10,
+    watch: Callable[[str], None] = lambda system: None,
 ) -> Informativeness:
     """Infer relevance from the values of measures, and compare it with what it is.
 
@@ -146,6 +150,7 @@ def informativeness(
     ----------
     datasets : for each dataset, the lists of each system.
     n_top : the cut-off of PC, the precision whose means Yilmaz and Robertson correlate with.
+    watch : called with the name of each system, for each measure, before it is looked at.
     """
     if not measures:
         raise InputError("no measure was asked for")
@@ -160,7 +165,7 @@ def informativeness(
                 f"none of the {n_lists} lists of {dataset} has both relevant and irrelevant documents: "
                 "nothing could be inferred"
             )
-        rows = [row for one in measures for row in _of_systems(dataset, kept, parse_measure(one), n_top)]
+        rows = [row for one in measures for row in _of_systems(kept, parse_measure(one), n_top, watch)]
         systems += [{"dataset": dataset, **row} for row in rows]
         n_kept, n_incomplete = (
             sum(map(f, kept.values())) for f in (lambda one: one.n_queries, _n_incomplete)
@@ -232,8 +237,11 @@ def _errors(lists: RankedLists, measure: Measure, n_top: int) -> tuple[Values, V
     return values, errors, chance
 
 
-def _of_systems(dataset: str, kept: Systems, measure: Measure, n_top: int) -> Iterator[dict[str, Any]]:
+def _of_systems(
+    kept: Systems, measure: Measure, n_top: int, watch: Callable[[str], None]
+) -> Iterator[dict[str, Any]]:
     for name, lists in kept.items():
+        watch(name)
         if lists.n_queries:
             values, errors, _ = _errors(lists, measure, n_top)
             is_found = np.isfinite(errors[:, 0])
@@ -269,14 +277,14 @@ def _tau(x: Values, y: Values) -> float | None:
 def _example(
     dataset: str, kept: Systems, measures: list[Measure], rows: list[dict[str, Any]]
 ) -> pl.DataFrame:
-    """The list whose error by the first measure is in the middle, of those with many relevant documents."""
+    """The list whose error by the first measure is in the middle, of those that make a curve one can read."""
     first = [row for row in rows if row["measure"] == str(measures[0])]
     places = [(row["system"], q, error) for row in first for q, error in enumerate(row["list_rms"].tolist())]
     places = [place for place in places if np.isfinite(place[2])]
     counts = {name: _n_relevant(lists) for name, lists in kept.items()}
-    enough = np.quantile(np.concatenate(list(counts.values())), 0.75)
-    rich = sorted((error, name, q) for name, q, error in places if counts[name][q] >= enough)
-    _, name, query = rich[len(rich) // 2]
+    every = sorted((error, name, q) for name, q, error in places)
+    readable = [place for place in every if 5 <= counts[place[1]][place[2]] <= 20] or every
+    _, name, query = readable[len(readable) // 2]
     one = _taken(kept[name], np.array([query]))
     labels = one.levels[one.codes]
     relevant = (labels >= RELEVANT).astype(np.float64)
