@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pomona._jit import threads
-from pomona.data.audit import audit
+from pomona.data.audit import LONGEST_QUERY, audit
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 
@@ -52,6 +52,16 @@ def test_queries_without_information():
     assert one(data, "one-document query").count == 2
     same = one(data, "one label in a query")
     assert (same.count, same.examples[0].query, same.amount) == (1, "3", "1 query")
+
+
+def test_a_query_of_tens_of_thousands_of_documents():
+    n = LONGEST_QUERY + 1
+    labels, qid = np.arange(n + 5) % 2, np.append(np.full(n, 7), np.full(5, 8))
+    data = Dataset(np.random.default_rng(0).random((n + 5, 1)), labels, qid)
+    found = one(data, "very long query")
+    assert (found.severity, found.count, found.examples[0].query) == ("warning", 1, "7")
+    assert found.examples[0].detail == f"{n} documents"
+    assert not any(finding.check == "very long query" for finding in audit(data.take([1])))
 
 
 def test_rows_are_told_as_they_stood_in_the_input():

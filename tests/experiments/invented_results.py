@@ -50,6 +50,7 @@ class InventedResults:
     datasets: pl.DataFrame = field(default_factory=pl.DataFrame)
     facts: dict = field(default_factory=dict)
     docs_per_query: int = 8
+    lengths: dict = field(default_factory=dict)
 
     @property
     def columns(self):

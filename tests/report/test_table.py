@@ -17,6 +17,7 @@ from pomona.report.table import (
     number,
     text,
     to_csv,
+    to_html,
     to_latex,
     to_markdown,
     with_interval,
@@ -141,3 +142,14 @@ def test_columns_take_their_cells_from_rows():
     assert (first.cells[2].interval, first.remark) == ("0.400, 0.600", "large")
     assert [cell.text for cell in second.cells] == ["–", "–", "0.5000"]
     assert (second.cells[1].value, second.kind, second.cells[2].interval) == (None, "bound", "")
+
+
+def test_html_has_the_best_in_bold_and_no_tag_of_a_name():
+    told = to_html(TABLE).splitlines()
+    assert told[1] == "<caption>Results on 50% &amp; more</caption>"
+    assert told[6].startswith('<tr><td style="text-align: left">A_1 (baseline)</td>')
+    assert "<strong>0.1235</strong> ▲ [0.100, 0.200]" in told[6]
+    nasty = Table("t", "", (Column("<b>", is_number=False),), (Row((Cell("<script>", "<script>"),)),))
+    assert "<script>" not in to_html(nasty)
+    assert "<caption>" not in to_html(nasty)
+    assert to_markdown(nasty).startswith("| ")

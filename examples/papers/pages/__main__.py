@@ -13,6 +13,7 @@ import re
 import sys
 from pathlib import Path
 
+import brute_force
 import busa_fekete
 import peers
 import thesis
@@ -22,7 +23,7 @@ from common import Comparison, Parts, finished
 
 PARTS: Parts = {
     name: part
-    for page in (busa_fekete, thesis, yilmaz_robertson, winning, peers)
+    for page in (busa_fekete, thesis, yilmaz_robertson, brute_force, winning, peers)
     for name, part in page.PARTS.items()
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from common import Comparison, Parts, published, table
@@ -11,18 +12,18 @@ from pomona.report.digits import fixed
 TESTED = {"AP": "ap", "P@10": "p@10", "NDCG@10": "ndcg@10"}
 
 
-def informative_table(of: Comparison, folder: Path) -> str:
-    """Trained for × tested on, both methods, with the paper's marks."""
+def informative_table(of: Comparison, folder: Path, paper: str = "yilmaz_robertson") -> str:
+    """Trained for × tested on, the methods of a table of the paper, with its marks."""
     parts = []
-    theirs = {(row["method"], row["trained for"]): row for row in published("yilmaz_robertson")}
+    theirs = {(row["method"], row["trained for"]): row for row in published(paper)}
     for data in (found.name for found in of.results.spec.datasets):
         rows = []
-        for (method, trained), paper in theirs.items():
+        for (method, trained), known in theirs.items():
             cells = []
             for test, measure in TESTED.items():
                 value = of.mean(data, _label(method, trained, test), measure)
                 marks = _marks(of, data, method, trained, test)
-                cells += [paper[measure], ("" if value is None else fixed(100 * value, 2)) + marks]
+                cells += [known[measure], ("" if value is None else fixed(100 * value, 2)) + marks]
             rows.append([method, trained, *cells])
         heads = [f"{test}{who}" for test in TESTED for who in (" paper", " ours")]
         parts.append(f"**{data}**\n\n" + table(["method", "trained for", *heads], rows, n_texts=2))
@@ -70,4 +71,5 @@ PARTS: Parts = {
     "yilmaz-robertson": ("yilmaz_robertson", informative_table),
     "yilmaz-robertson seeds": ("yilmaz_robertson", spread_table),
     "yilmaz-robertson simulated": ("yilmaz_simulated", informative_table),
+    "yilmaz-robertson large": ("yilmaz_large", partial(informative_table, paper="yilmaz_large")),
 }

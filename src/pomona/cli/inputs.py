@@ -1,7 +1,8 @@
-"""Files of scores, as the verbs read them."""
+"""Files of scores and small tables, as the verbs read them."""
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,3 +53,28 @@ def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[Scor
     dataset = read(data, **columns)
     given = read_scores(scores, dataset.n_docs)
     return scored_queries(dataset, given), [str(qid) for qid in dataset.qids]
+
+
+def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The names of the columns, and the cells of each row with the number of its line.
+
+    The reader is the standard library's: polars' does not tell the line of a row with a cell too many.
+    """
+    from pomona.data.compression import read_bytes
+
+    try:
+        lines = read_bytes(path).decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot be read: {error}", path) from None
+    numbered = [(i, line) for i, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
+    if len(numbered) < 2:
+        raise InputError("found no rows, expected a header and a row below it", path)
+    head = numbered[0][1]
+    delimiter = "\t" if "\t" in head else ";" if ";" in head and "," not in head else ","
+    cells = [[cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))] for _, line in numbered]
+    for (number, _), row in zip(numbered, cells, strict=True):
+        if len(row) != len(cells[0]):
+            raise InputError(
+                f"found {len(row)} cells, expected {len(cells[0])} as in the header", path, number
+            )
+    return cells[0], [(number, row) for (number, _), row in zip(numbered[1:], cells[1:], strict=True)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,14 +10,15 @@ from typing import Annotated, Any
 
 import typer
 
+from pomona.cli.inputs import read_cells
 from pomona.cli.options import Json, Measures, split_measures
 from pomona.errors import InputError, UnknownNameError
+from pomona.report.csv_table import ABSENT
 
 _METHOD = ("method", "algorithm", "ranker", "model", "system")
 _DATASET = ("dataset", "data", "collection", "benchmark")
 _MEASURE = ("measure", "metric")
 _VALUE = ("value", "score", "result", "mean")
-_ABSENT = ("", "-", "–", "—", "na", "n/a", "nan", "none", "null")
 _USUAL = ("avg", "average", "mean", "test")
 
 
@@ -31,6 +31,9 @@ def winning(
     where: Annotated[
         list[str] | None,
         typer.Option("--where", metavar="COLUMN=VALUE", help="Take only these rows of a long table; repeat."),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw NWN by IWN into this file, .svg or .pdf.", metavar="FILE")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -48,6 +51,7 @@ def winning(
     Example:  pomona winning results.csv
               pomona winning literature.csv -m MAP,NDCG@10 --reading attained --json
               pomona winning runs.csv --where split=test --where fold=fold1
+              pomona winning literature.csv --figure winning.svg
     """
     from pomona.cli.output import print_json
     from pomona.stats.winning import READINGS
@@ -58,6 +62,8 @@ def winning(
     measures = _chosen(results, split_measures(measure))
     parts = {name: _rows(results, {name}, reading) for name in measures}
     combined = _rows(results, set(measures), reading)
+    if figure is not None:
+        _draw(combined, figure)
     if as_json:
         print_json({"reading": reading, "combined": combined, "measures": parts, "notes": results.notes})
         return
@@ -118,6 +124,15 @@ def _rows(results: _Results, measures: set[str], reading: Any) -> list[dict[str,
     return sorted(rows, key=lambda row: (-(row["normalized"] or 0.0), -row["ideal"]))
 
 
+def _draw(rows: list[dict[str, Any]], path: Path) -> None:
+    from pomona.report.draw import draw_file
+    from pomona.report.encoding import for_file, vega_lite
+    from pomona.report.sections.winning import winning_chart
+
+    compared = [{**row, "ranker": row["method"]} for row in rows if row["normalized"] is not None]
+    draw_file(path, for_file(vega_lite(winning_chart(compared, noun="methods"))))
+
+
 def _print(title: str, n_results: int, rows: list[dict[str, Any]]) -> None:
     from pomona.cli.output import print_table
 
@@ -138,7 +153,7 @@ def _print(title: str, n_results: int, rows: list[dict[str, Any]]) -> None:
 
 
 def _read(path: Path, where: list[str]) -> _Results:
-    names, rows = _table(path)
+    names, rows = read_cells(path)
     notes: list[str] = []
     if min(_place(names, group) for group in (_METHOD, _MEASURE, _VALUE)) >= 0:
         cells_of_results = _long(path, names, rows, where, notes)
@@ -158,31 +173,6 @@ def _read(path: Path, where: list[str]) -> _Results:
     if not any(present.values()):
         raise InputError("every cell is empty, expected results", path)
     return _Results(present, notes)
-
-
-def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The names of the columns, and the cells of each row with the number of its line.
-
-    The reader is the standard library's: polars' does not tell the line of a row with a cell too many.
-    """
-    from pomona.data.compression import read_bytes
-
-    try:
-        lines = read_bytes(path).decode().splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(f"cannot be read: {error}", path) from None
-    numbered = [(i, line) for i, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
-    if len(numbered) < 2:
-        raise InputError("found no results, expected a header and a row for each method", path)
-    head = numbered[0][1]
-    delimiter = "\t" if "\t" in head else ";" if ";" in head and "," not in head else ","
-    cells = [[cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))] for _, line in numbered]
-    for (number, _), row in zip(numbered, cells, strict=True):
-        if len(row) != len(cells[0]):
-            raise InputError(
-                f"found {len(row)} cells, expected {len(cells[0])} as in the header", path, number
-            )
-    return cells[0], [(number, row) for (number, _), row in zip(numbered[1:], cells[1:], strict=True)]
 
 
 _Cells = Iterator[tuple[int, str, tuple[str, str], str]]
@@ -241,7 +231,7 @@ def _place(names: list[str], group: tuple[str, ...]) -> int:
 
 
 def _number(cell: str, path: Path, line: int) -> float:
-    if cell.lower() in _ABSENT:
+    if cell.lower() in ABSENT:
         return math.nan
     try:
         value = float(cell)

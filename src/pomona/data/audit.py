@@ -19,12 +19,15 @@ Severity = Literal["error", "warning", "note"]
 N_EXAMPLES = 3
 # A share of label-sorted queries that no chance explains.
 SORTED_SHARE = 0.5
+# Documents of a query that no list of results has: ten times those of the longest in the public collections.
+LONGEST_QUERY = 10_000
 
 _ERRORS = ("one label level", "negative label", "infinite value", "same query in two parts")
 _WARNINGS = (
     "fractional label",
     "empty query",
     "one-document query",
+    "very long query",
     "one label in a query",
     "sorted by label",
     "document id twice in a query",
@@ -43,6 +46,8 @@ _WHY = {
     "empty query": "no document is relevant: tools count such a query as 0, as 1 or not at all, "
     "which moves every mean.",
     "one-document query": "there is only one ranking: the query adds a constant to every ranker's mean.",
+    "very long query": "no list of results is so long: documents of several queries, "
+    "or of none, may have got one id.",
     "one label in a query": "all documents are equally relevant: no pair to learn from, "
     "and every ranking is perfect.",
     "sorted by label": "documents stand from best to worst: a tool that breaks ties by input order "
@@ -187,6 +192,7 @@ def _query_findings(scan: Scan) -> Iterator[Finding]:
     empty, single = scan.highest <= 0, scan.lengths == 1
     yield _of_queries(scan, "empty query", np.flatnonzero(empty))
     yield _of_queries(scan, "one-document query", np.flatnonzero(single))
+    yield _of_queries(scan, "very long query", np.flatnonzero(scan.lengths > LONGEST_QUERY))
     alike = (scan.lowest == scan.highest) & ~empty & ~single
     yield _of_queries(scan, "one label in a query", np.flatnonzero(alike))
     yield from _sorted_findings(scan)

@@ -60,6 +60,7 @@ class Results:
         done.
     curves : the training measure after each iteration, where the ranker has them.
     columns : the column of `values` of every measure, by its text in the spec and its convention.
+    lengths : of a dataset, how many of its queries have how many documents; none in old comparisons.
     datasets : the dataset table. warnings : what is odd about data or runs. facts : everything else worth
         knowing to repeat it.
     """
@@ -73,6 +74,7 @@ class Results:
     facts: dict[str, Any] = field(default_factory=dict)
     directory: Path | None = None
     columns: dict[tuple[str, str], str] = field(default_factory=dict)
+    lengths: dict[str, dict[int, int]] = field(default_factory=dict)
 
     def scores(self, dataset: str, fold: int, ranker: str, seed: int) -> Scores:
         """The test scores of a run, in the order of `test_data`."""
@@ -126,6 +128,7 @@ def read_results(directory: str | Path) -> Results:
             facts=_facts(store, spec, runs),
             directory=store.directory,
             columns=columns,
+            lengths={name: _lengths(facts) for name, facts in data.items() if "lengths" in facts.statistics},
         )
 
 
@@ -193,6 +196,11 @@ def _dataset_row(name: str, facts: DataFacts) -> dict[str, Any]:
         "undefined": statistics["undefined_values"],
         "digest": dataset_digest(facts.digests),
     }
+
+
+def _lengths(facts: DataFacts) -> dict[int, int]:
+    """How many queries have how many documents: JSON knows no numbers as keys."""
+    return {int(length): count for length, count in facts.statistics["lengths"].items()}
 
 
 def _warnings(data: Mapping[str, DataFacts], done: Sequence[tuple[_Row, _Row]]) -> list[tuple[str, str, str]]:

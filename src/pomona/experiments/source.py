@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from pomona.data.audit import audit
 from pomona.data.catalog import load_folds
-from pomona.data.dataset import Dataset, concatenated
+from pomona.data.concatenation import concatenated
+from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold, FoldFiles, Folds
 from pomona.data.k_fold import QueryKFold
 from pomona.data.read import read
@@ -188,7 +189,8 @@ def examine(spec: Spec, data: DataSpec, known: Mapping[str, DataFacts]) -> tuple
     parts = source.parts(fold)
     described = describe(*parts.values())
     empty = sum(int((np.maximum.reduceat(part.y, part.query_ptr[:-1]) <= 0).sum()) for part in parts.values())
-    facts.statistics = {**described.to_json(), "empty_queries": empty}
+    lengths = Counter(str(n) for part in parts.values() for n in np.diff(part.query_ptr))
+    facts.statistics = {**described.to_json(), "empty_queries": empty, "lengths": dict(lengths)}
     facts.warnings = _audit_warnings(parts)
     return sources, facts
 

@@ -22,6 +22,7 @@ from sklearn.exceptions import NotFittedError
 from pomona import _registry
 from pomona._jit import n_threads
 from pomona._types import Features, Scores, Values
+from pomona.data.content_order import in_content_order
 from pomona.data.dataset import Dataset, numbered
 from pomona.errors import InputError, PomonaError
 from pomona.measures.base import Measure
@@ -45,9 +46,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     """Learns from labelled documents to give scores that rank.
 
     A subclass declares its parameters (annotated class attributes with a default, which become the keywords
-    of `__init__` as in a dataclass), says what it is (`name`, `family`, `paper`), and writes the hooks
-    `learn` and `predict_rows` (or `predict_queries` and `scores_whole_queries`, where the score of a document
-    depends on the others of its query). What `learn` leaves and a model file keeps is named in
+    of `__init__` as in a dataclass), says what it is (`name`, `family`, `optimizes`, `paper`), and writes the
+    hooks `learn` and `predict_rows` (or `predict_queries` and `scores_whole_queries`, where the score of a
+    document depends on the others of its query). What `learn` leaves and a model file keeps is named in
     `learnt_attributes`; where that is no array, number, text or list, `get_state` and `set_state` turn it
     into some and back. A ranker that learns step by step records its steps in `start_training(…)`.
 
@@ -64,6 +65,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     name: ClassVar[str]
     family: ClassVar[str]
     """point-wise, pair-wise, list-wise, ensemble or baseline."""
+    optimizes: ClassVar[str] = ""
+    """What training lowers or raises: the measure itself, also by its lambdas or made smooth (`direct`), a
+    `bound` of it, a loss of its own (`surrogate`), or `nothing`."""
     paper: ClassVar[str]
     is_bound: ClassVar[bool] = False
     """Whether this is no method but a limit: it reads the labels of the documents that it scores."""
@@ -75,6 +79,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     A mapping says what each is (`learnt.py`), which is checked when a model is loaded.
     """
+
+    row_attributes: ClassVar[tuple[str, ...]] = ()
+    """What `learn` leaves with one value a training document, which `fit` puts in the order of the rows."""
 
     measure: str | Measure
     """What `score` reports, and what the ranker is selected by."""
@@ -178,7 +185,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self._set_column_names(_column_names(X))
         self._log = None
         try:
+            train = in_content_order(train, weights)  # a shuffled file is to teach the same
+            weights = None if sample_weight is None else _weights(sample_weight, train)
             self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
+            for name in self.row_attributes:
+                setattr(self, name, train.to_input_order(getattr(self, name)))
             log = self._log
         except BaseException:
             del self.n_features_in_  # what a failed training left is no model

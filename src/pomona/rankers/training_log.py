@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+_ROUNDING = 1e-12  # of a mean over queries, which depends on their order; no iteration is better by it
+
 
 class TrainingLog:
     """What happened in a training, iteration by iteration.
@@ -92,9 +94,9 @@ class TrainingLog:
             judged = "".join(f", {part} {now:.4f}" for part, now in values.items())
             self._show(f"{self._path}{self.iteration} {self._unit}s{judged}")
         value = next((values[part] for part in self._deciding if part in values), None)
-        if value is None or value > self._highest:
+        if value is None or value > self._highest + _ROUNDING:
             self._highest, self._latest_rise = -np.inf if value is None else value, self.iteration
-        is_best = value is None or value > self.best_value
+        is_best = value is None or value > self.best_value + _ROUNDING
         if is_best:
             self.best_iteration, self.evals = self.iteration, self._curves
             self.best_value = self._highest

@@ -1,4 +1,4 @@
-"""A table of the report, and the formats it is written in: CSV, Markdown and LaTeX.
+"""A table of the report, and the formats it is written in: CSV, Markdown, LaTeX and HTML.
 
 CSV has the numbers unrounded, an interval in columns of its own; Markdown and LaTeX (booktabs) have what the
 page shows.
@@ -11,6 +11,7 @@ import io
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Literal, NamedTuple
 
 from pomona.report.digits import MISSING, fixed
@@ -153,8 +154,7 @@ def to_markdown(table: Table) -> str:
     rules = ["---:" if column.is_number else ":---" for column in table.columns]
     body = [[_markdown_cell(row, i) for i in range(len(row.cells))] for row in table.rows]
     lines = [
-        f"**{_markdown(table.title)}**",
-        "",
+        *((f"**{_markdown(table.title)}**", "") if table.title else ()),
         *(f"| {' | '.join(line)} |" for line in (head, rules, *body)),
     ]
     return "\n".join(lines) + "\n"
@@ -167,7 +167,7 @@ def to_latex(table: Table) -> str:
         r"% \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{_latex(table.title)}}}",
+        *((rf"\caption{{{_latex(table.title)}}}",) if table.title else ()),
         rf"\begin{{tabular}}{{{layout}}}",
         r"\toprule",
         " & ".join(_latex(column.title) for column in table.columns) + r" \\",
@@ -187,6 +187,32 @@ def to_latex(table: Table) -> str:
             cells = [_latex_cell(cell) for cell in row.cells]
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
+
+
+def to_html(table: Table) -> str:
+    """A table alone, without a page; the best of a column is bold."""
+    sides = [
+        'style="text-align: right"' if c.is_number else 'style="text-align: left"' for c in table.columns
+    ]
+    lines = ["<table>"]
+    lines += [f"<caption>{escape(table.title)}</caption>"] if table.title else []
+    heads = (
+        f'<th scope="col" {side}>{escape(column.title)}</th>'
+        for side, column in zip(sides, table.columns, strict=True)
+    )
+    lines += ["<thead>", f"<tr>{''.join(heads)}</tr>", "</thead>", "<tbody>"]
+    for row in table.rows:
+        cells = (f"<td {side}>{_html_cell(row, i)}</td>" for i, side in enumerate(sides))
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return "\n".join([*lines, "</tbody>", "</table>"]) + "\n"
+
+
+def _html_cell(row: Row, i: int) -> str:
+    cell = row.cells[i]
+    text = f"<strong>{escape(cell.text)}</strong>" if cell.is_best else escape(cell.text)
+    text += f" {cell.mark}" if cell.mark else ""
+    text += f" [{cell.interval}]" if cell.interval else ""
+    return f"{text} ({escape(row.remark)})" if i == 0 and row.remark else text
 
 
 def _markdown_cell(row: Row, i: int) -> str:

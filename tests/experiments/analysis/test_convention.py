@@ -2,8 +2,9 @@ import polars as pl
 import pytest
 
 from experiments.invented_results import Ranker, but, invent
-from pomona.experiments.analysis.convention import plain
+from pomona.experiments.analysis.convention import differences_from_definition, plain
 from pomona.experiments.findings import Findings
+from pomona.measures.parse import measure
 
 RANKERS = [Ranker("a", 0.1, trained_for="yahoo:ndcg@10"), Ranker("b", 0.05), Ranker("c", trained_for=None)]
 CONVENTIONS = ("definition", "yahoo", "letor4")
@@ -74,3 +75,23 @@ def test_a_measure_with_its_own_convention_has_one_judge():
 
 def test_plain():
     assert plain("ndcg@10") == plain("letor4:ndcg@10") == "ndcg@10"
+
+
+@pytest.mark.parametrize(
+    ("judge", "max_label", "expected"),
+    [
+        ("ndcg@10", 4, []),
+        ("ranklib:ndcg@10", 4, []),
+        ("yahoo:ndcg@10", 4, ["empty queries"]),
+        ("letor4:ndcg@10", 2, ["gain or discount", "short queries"]),
+        ("trec_eval:ndcg@10", 2, ["gain or discount"]),
+        ("trec_eval:ndcg@10", 1, []),
+        ("letor4:ap", 2, []),
+        ("mslr:ap", 4, ["gain or discount"]),
+    ],
+)
+def test_where_a_tool_leaves_the_definition(judge, max_label, expected):
+    found = differences_from_definition(measure(judge), max_label, has_empty=True, has_short=True)
+    assert found == expected
+    without = differences_from_definition(measure(judge), max_label, has_empty=False, has_short=False)
+    assert without == [what for what in expected if what == "gain or discount"]

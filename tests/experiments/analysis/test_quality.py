@@ -1,6 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
 
 from experiments.invented_results import Ranker, invent
 from pomona.experiments.analysis.quality import ABOVE, BELOW
@@ -89,6 +90,17 @@ def test_cutoffs():
     assert table["convention"].unique(maintain_order=True).to_list() == ["letor4", "definition"]
     row = table.filter(convention="letor4", ranker="Linear", k=3).row(0, named=True)
     assert row["mean"] == pytest.approx(data.mean("Linear", "letor4:ndcg@3"))
+
+
+def test_the_errors_of_cutoffs_are_those_of_the_folds_in_quadrature():
+    findings = Findings(invent(n_folds=3, failed=[("one", 2, "MART", 0)]))
+    values = findings.results.values.filter(part="test")
+    for ranker, n_folds in (("Linear", 3), ("MART", 2)):
+        folds = [part["ndcg@4"].to_numpy() for part in values.filter(ranker=ranker).partition_by("fold")]
+        expected = np.sqrt(sum(scipy.stats.sem(part) ** 2 for part in folds)) / n_folds
+        row = findings.cutoffs.filter(ranker=ranker, k=4).row(0, named=True)
+        assert row["error"] == pytest.approx(expected)
+    assert Findings(invent(n_queries=1)).cutoffs["error"].null_count() == 30
 
 
 def test_queries():

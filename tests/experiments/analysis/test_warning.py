@@ -72,3 +72,41 @@ def test_trained_for_something_else(aim, is_said):
     results = invent([Ranker("odd", trained_for=aim), *RANKERS[1:]])
     expected = [f"odd was trained for {aim}, which is not among the measures it is judged by"]
     assert warnings(results) == expected * is_said
+
+
+def described(results, **facts):
+    row = {"dataset": "one", "queries": 120, "empty_queries": 0, "min_docs": 5, "max_label": 2.0, **facts}
+    return but(results, datasets=pl.DataFrame([row]), lengths={"one": {5: 30, 9: 12, 10: 50, 20: 28}})
+
+
+def test_queries_without_a_relevant_document():
+    assert warnings(described(invent())) == []
+    (said,) = warnings(described(invent(), empty_queries=7))
+    assert said.startswith("7 of the 120 queries of one have no relevant document")
+    assert "drop_empty = true" in said
+
+
+def test_tools_that_give_0_to_short_queries():
+    results = invent(conventions=("definition", "letor4"))
+    (said,) = warnings(described(results))
+    assert said.startswith("letor4 gives 0 to a query of fewer than 10 documents, however it is ranked")
+    assert "42 of the 120 queries of one" in said
+    assert warnings(but(described(results), lengths={"one": {10: 120}})) == []
+    (unsure,) = warnings(but(described(results), lengths={}))
+    assert "some of the 120 queries" in unsure
+
+
+@pytest.mark.parametrize(
+    ("convention", "empty", "reason"),
+    [
+        ("yahoo", 7, "empty queries"),
+        ("yahoo", 0, None),
+        ("ranklib", 7, None),
+        ("letor4", 0, "gain or discount, short queries"),
+    ],
+)
+def test_a_final_evaluation_that_is_not_by_the_definition(convention, empty, reason):
+    said = warnings(described(invent(conventions=(convention,)), empty_queries=empty))
+    told = [text for text in said if "by its definition" in text]
+    expected = f"{convention}:ndcg@10 is not ndcg@10 by its definition on one ({reason})"
+    assert [text.startswith(expected) for text in told] == [True] * (reason is not None)

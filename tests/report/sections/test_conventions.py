@@ -21,10 +21,13 @@ def findings():
 
 
 def test_convention_curves_have_a_panel_a_tool(findings):
-    spec, (rows, _) = spec_of(convention_curves(findings, DATA))
+    spec, (_, rows, _) = spec_of(convention_curves(findings, DATA))
     assert panels_of(rows, "convention") == ["definition", "letor4", "yahoo"]
     assert len(rows) == 3 * 6 * 10
     assert spec["usermeta"]["panels"] == 3
+    assert len(spec["spec"]["layer"]) == 3  # error bars, lines, points
+    many, _ = spec_of(convention_curves(invented(9), DATA))
+    assert len(many["spec"]["layer"]) == 2
 
 
 def test_one_convention_needs_no_panels():
@@ -34,7 +37,9 @@ def test_one_convention_needs_no_panels():
 
 
 def test_trained_and_judged_is_about_methods_with_variants(findings):
-    _, (rows, _) = spec_of(trained_judged(findings, DATA))
+    spec, (_, rows, _) = spec_of(trained_judged(findings, DATA))
+    assert spec["spec"]["layer"][0]["encoding"]["yError"]["field"] == "error"
+    assert all(row["error"] > 0 for row in rows)
     assert {row["ranker"] for row in rows} == {"LambdaMART", "LambdaMART yahoo"}
     assert {row["trained"] for row in rows} == {"definition", "yahoo"}
     assert panels_of(rows, "panel") == [

@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import combinations, permutations
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
 
 from pomona.experiments.findings import Analysis, Findings, columns
+from pomona.measures.base import Measure
 
 
 def plain(measure: str) -> str:
@@ -26,6 +28,35 @@ def convention_of(measure: str) -> str:
     ('letor4', 'definition')
     """
     return measure.rpartition(":")[0] or "definition"
+
+
+def differences_from_definition(
+    judge: Measure, max_label: float, *, has_empty: bool, has_short: bool
+) -> list[str]:
+    """In which queries of such data a measure differs from its definition: all, empty ones, short ones.
+
+    It is tried on lists of whole labels up to `max_label`. How ties are broken is left aside. A measure of a
+    user's own has no other convention.
+
+    >>> from pomona.measures.parse import measure
+    >>> differences_from_definition(measure("ranklib:ndcg@10"), 2, has_empty=True, has_short=True)
+    []
+    >>> differences_from_definition(measure("letor4:ndcg@10"), 2, has_empty=True, has_short=True)
+    ['gain or discount', 'short queries']
+    """
+    by_definition = judge.under("definition")
+    depth, top = judge.k or 10, int(max_label)
+    labels = np.arange(4 * max(depth, top + 1)) % (top + 1)
+    lists = {"gain or discount": [np.random.default_rng(seed).permutation(labels) for seed in range(5)]}
+    if has_empty:
+        lists["empty queries"] = [np.zeros_like(labels)]
+    if has_short and depth > 1:
+        lists["short queries"] = [np.sort(labels[: depth - 1])[::-1]]  # ranked perfectly: gains do not matter
+    return [
+        what
+        for what, tried in lists.items()
+        if any(abs(judge.of_query(one) - by_definition.of_query(one)) > 1e-6 for one in tried)
+    ]
 
 
 class Conventions(Analysis):

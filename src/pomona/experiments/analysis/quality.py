@@ -89,25 +89,39 @@ def _intervals(data: Pooled, measures: NDArray[np.int64], findings: Findings) ->
 
 
 class Cutoffs(Analysis):
-    """Mean NDCG@1 … @10 of every ranker under each convention."""
+    """Mean NDCG@1 … @10 of every ranker under each convention, with its standard error.
+
+    As Busa-Fekete et al. (2012, note 15) have it, `error` is of the mean over folds, of which each has a
+    standard error of its own: (1/F) √(Σ_f sd_f² / n_f). Null where a fold has one query.
+    """
 
     name = "cutoffs"
     schema: ClassVar = {
         **columns(pl.String, "dataset", "ranker", "convention"),
         "k": pl.Int64,
-        "mean": pl.Float64,
+        **columns(pl.Float64, "mean", "error"),
     }
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
         return cls.table(
-            (data.dataset, ranker, convention, k, data.mean(ranker, name))
+            (data.dataset, ranker, convention, k, data.mean(ranker, name), _fold_error(data, ranker, name))
             for data in findings.pooled
             for convention in findings.results.spec.conventions
             for ranker in data.real
             for k in range(1, 11)
             if (name := str(parse_measure(f"ndcg@{k}", convention))) in data.measures
         )
+
+
+def _fold_error(data: Pooled, ranker: str, measure: str) -> float:
+    """The standard error of the mean over the folds that the ranker has; NaN if one has a single query."""
+    values, fold = data.of_measure(measure)[data.rankers.index(ranker)], data.queries["fold"].to_numpy()
+    judged = np.isfinite(values)
+    folds = [values[judged & (fold == f)] for f in np.unique(fold[judged])]
+    if min(map(len, folds)) < 2:
+        return float("nan")
+    return float(np.sqrt(sum(part.var(ddof=1) / len(part) for part in folds)) / len(folds))
 
 
 class Queries(Analysis):

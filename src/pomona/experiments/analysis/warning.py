@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from pomona.experiments.analysis.convention import plain
+from pomona.errors import UnknownNameError
+from pomona.experiments.analysis.convention import differences_from_definition, plain
 from pomona.experiments.analysis.pooled import Pooled
 from pomona.experiments.findings import Findings
+from pomona.measures.base import Measure
+from pomona.measures.parse import measure as parse_measure
 
 if TYPE_CHECKING:
     from pomona.experiments.results import Results
@@ -19,7 +22,7 @@ FEW_QUERIES = 50
 
 
 def warnings_of(findings: Findings) -> Iterator[str]:
-    """One sentence each: missing runs, few queries, other queries, choices made by the test data."""
+    """One sentence each: missing runs, few queries, other queries, choices made by the test data, rules."""
     results, baseline = findings.results, findings.baseline
     yield from _missing_runs(results.runs)
     for data in findings.pooled:
@@ -27,6 +30,7 @@ def warnings_of(findings: Findings) -> Iterator[str]:
             yield f"the baseline {baseline} has no finished run on {data.dataset}: nothing is marked"
         yield from _queries(data)
         yield from _choices(results, data, findings.main)
+        yield from _rules(results, data.dataset, findings.main)
     yield from _aims(results.runs, findings.measures)
 
 
@@ -94,3 +98,57 @@ def _aims(runs: pl.DataFrame, measures: Sequence[str]) -> Iterator[str]:
     for ranker, aim in aims.drop_nulls().iter_rows():
         if plain(aim).lower() not in judged:
             yield f"{ranker} was trained for {aim}, which is not among the measures it is judged by"
+
+
+def _rules(results: Results, dataset: str, main: str) -> Iterator[str]:
+    """What Busa-Fekete et al. (2012) advise against, where the data make it matter."""
+    facts = {row["dataset"]: row for row in results.datasets.iter_rows(named=True)}.get(dataset)
+    if facts is None:
+        return
+    n_queries, n_empty = facts["queries"], facts["empty_queries"]
+    judges = {column: _known(column) for column in results.columns.values()}
+    depths: dict[str, int] = {}
+    for judge in judges.values():
+        if judge is not None and judge.k is not None and getattr(judge, "short", "whole") == "zero":
+            depths[judge.convention] = max(judge.k, depths.get(judge.convention, 0))
+    for tool, k in depths.items():
+        if n_short := _n_shorter(results, facts, k):
+            yield (
+                f"{tool} gives 0 to a query of fewer than {k} documents, however it is ranked: to "
+                f"{'some' if n_short < 0 else n_short} of the {n_queries} queries of {dataset}; judge by "
+                "another convention"
+            )
+    if n_empty:
+        yield (
+            f"{n_empty} of the {n_queries} queries of {dataset} have no relevant document: no ranking of "
+            "them is better than another, and they count 0 or 1 as the convention says; drop_empty = true "
+            "leaves them out"
+        )
+    judge = judges[main]
+    if judge is None:
+        return
+    has_short = _n_shorter(results, facts, judge.k or 0) != 0
+    reasons = differences_from_definition(
+        judge, facts["max_label"], has_empty=n_empty > 0, has_short=has_short
+    )
+    if reasons:
+        yield (
+            f"{main} is not {plain(main)} by its definition on {dataset} ({', '.join(reasons)}): whatever "
+            "trained a ranker, the final evaluation should be by the definition"
+        )
+
+
+def _known(text: str) -> Measure | None:
+    """The measure; None where it is a user's own, whose code is not run to read results."""
+    try:
+        return parse_measure(text)
+    except UnknownNameError:
+        return None
+
+
+def _n_shorter(results: Results, facts: Mapping[str, Any], k: int) -> int:
+    """How many queries have fewer than k documents; −1 if some do, nobody knows how many."""
+    lengths = results.lengths.get(facts["dataset"])
+    if lengths is None:
+        return -1 if facts["min_docs"] < k else 0
+    return sum(count for length, count in lengths.items() if length < k)

@@ -16,6 +16,8 @@ from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
 from pomona.report.theme import DASHES
 
+_FEW = 7
+"""So many curves with error bars can be told apart."""
 _SEVERAL = """
 <p>Tools disagree on what NDCG is: how an empty query counts, what a label gains, where the discount begins.
 These are the same rankings under each tool’s rules.</p>
@@ -44,7 +46,8 @@ class ConventionsSection(Section):
         yield Figure(
             "convention-curves",
             convention_curves(findings, dataset),
-            "The same models and the same test queries, judged by each tool’s rules on one scale.",
+            "The same models and the same test queries, judged by each tool’s rules on one scale. Bars, "
+            "where rankers are few: a standard error of the mean over folds, to either side.",
         )
         yield Figure(
             "convention-ranks",
@@ -58,7 +61,8 @@ class ConventionsSection(Section):
         yield Figure(
             "trained-judged",
             trained_judged(findings, dataset),
-            "The same method trained with one tool’s measure and judged by another’s.",
+            "The same method trained with one tool’s measure and judged by another’s. Bars: a standard error "
+            "of the mean over folds, to either side.",
             title="Trained with one, judged by another",
         )
         yield Numbers(convention_table(findings, dataset), "Trained with × judged by, in numbers")
@@ -73,6 +77,7 @@ def convention_curves(findings: Findings, dataset: str) -> Chart | None:
     rows = paint_order(with_slots(findings, cutoffs.drop("dataset").iter_rows(named=True)))
     base = _small_curves(convention="judged by").encode(color=color(findings))
     layers = alt.layer(
+        *([_errors(base)] if len(rankers_of(findings, dataset)) <= _FEW else []),
         base.mark_line(strokeWidth=1.8),
         base.mark_point(filled=True, size=20, opacity=1).encode(shape=shape(findings)),
     )
@@ -120,6 +125,7 @@ def trained_judged(findings: Findings, dataset: str) -> Chart | None:
     )
     dash = alt.StrokeDash("trained:N", scale=alt.Scale(domain=tools, range=list(DASHES)), legend=legend)
     layers = alt.layer(
+        _errors(base),
         base.mark_line(strokeWidth=1.8).encode(strokeDash=dash),
         base.mark_point(filled=True, size=16, opacity=1),
     )
@@ -189,8 +195,16 @@ def _small_curves(**about: str) -> alt.Chart:
         x=alt.X("k:Q", title="cut-off k", scale=alt.Scale(nice=False), axis=ticks),
         y=alt.Y("mean:Q", title="NDCG@k", scale=alt.Scale(zero=False)),
         detail="ranker:N",
-        tooltip=tips(ranker="ranker", **about, k=("k", "d"), mean=("NDCG@k", ".4f")),
+        tooltip=tips(
+            ranker="ranker", **about, k=("k", "d"), mean=("NDCG@k", ".4f"), error=("standard error", ".4f")
+        ),
     )
+
+
+def _errors(curves: alt.Chart) -> alt.Chart:
+    """A bar of a standard error to either side of every point."""
+    bars: alt.Chart = curves.mark_errorbar(ticks=False, thickness=1, opacity=0.5).encode(yError="error:Q")
+    return bars
 
 
 def convention_table(findings: Findings, dataset: str) -> Table:

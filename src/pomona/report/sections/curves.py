@@ -67,7 +67,7 @@ def cutoff_curves(findings: Findings, dataset: str) -> Chart | None:
         y=alt.Y("mean:Q", title="NDCG@k", scale=y_scale),
         color=color(),
         detail="ranker:N",
-        tooltip=tips(ranker="ranker", k=("k", "d"), mean=("NDCG@k", ".4f")),
+        tooltip=tips(ranker="ranker", k=("k", "d"), mean=("NDCG@k", ".4f"), error=("standard error", ".4f")),
     )
     tail = alt.Chart(data_of(tails)).encode(x=x, y=alt.Y("at:Q", scale=y_scale), detail="ranker:N")
     names = tail.transform_filter(f"datum.k > {last}").encode(text="ranker:N")
