@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pomona.errors import PomonaError as PomonaError
     from pomona.experiments.analysis.features import feature_table as feature_table
     from pomona.experiments.analysis.optimality import local_optimality as local_optimality
+    from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
+    from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -75,8 +77,10 @@ _HOMES = {
     "QueryDifference": "pomona.transformers.query_difference",
     "QueryRank": "pomona.transformers.query_rank",
     "Ranker": "pomona.rankers.base",
+    "compare_measures": "pomona.experiments.analysis.measure_values",
     "evaluate": "pomona.measures.judge",
     "feature_table": "pomona.experiments.analysis.features",
+    "infer_relevance": "pomona.experiments.analysis.informative",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
     "local_optimality": "pomona.experiments.analysis.optimality",

@@ -1,8 +1,8 @@
 """A folder is a registry: drop a file in and its class is found, listed and documented.
 
 An entry is a public class whose body says `name = "..."` (and perhaps `aliases = (...)`, and a ranker its
-`family`, `optimizes` and `paper`). Files are read with `ast`, not imported, so that listing what there is
-loads no torch and compiles no kernel.
+`family`, `optimizes` and `paper`, a measure its `user_model`). Files are read with `ast`, not imported, so
+that listing what there is loads no torch and compiles no kernel.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from pomona._docstring import section
 from pomona.errors import InputError, UnknownNameError
 
-_DESCRIBING = ("family", "paper", "optimizes")
+_DESCRIBING = ("family", "paper", "optimizes", "user_model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class Entry:
     family: str = ""
     paper: str = ""
     optimizes: str = ""
+    user_model: str = ""
     departures: str = ""
     """What a ranker does differently from its paper: the section `Departures` of its docstring."""
 

@@ -30,6 +30,13 @@ def test_rankers_tell_family_and_paper():
     assert "(list-wise, direct, " in json.loads(run("rankers", "--json").stdout)["lambdamart"]
 
 
+def test_measures_tell_their_user_model():
+    lines = dict(line.split(maxsplit=1) for line in run("measures").stdout.splitlines())
+    for name, model in {"ndcg": "position", "nerr": "cascade", "best": "none"}.items():
+        assert lines[name].endswith(f"(user model: {model})")
+    assert "reconstructed" in lines["sr4"]
+
+
 def test_every_kind_can_be_listed():
     for kind in Kind:
         assert run(kind.value).exit_code == 0

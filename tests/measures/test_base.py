@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pomona._registry import entries
 from pomona.errors import InputError
 from pomona.measures.base import Measure
+from pomona.measures.closed_form import CASCADE
 from pomona.measures.dcg import DCG
 from pomona.measures.judge import judge
 from pomona.measures.lists import RankedLists, ScoredQueries
@@ -34,6 +35,15 @@ def judged(labels, scores):
 
 def test_every_measure_has_a_reference():
     assert set(reference.BY_NAME) | {"sr"} == set(NAMES)
+
+
+def test_user_models_are_those_of_the_formulas():
+    models = {name: measure(name).user_model for name in NAMES}
+    assert models == {name: entry.user_model for name, entry in entries("measures").items()}
+    assert set(models.values()) == {"position", "cascade", "none"}
+    for name, model in models.items():
+        form = measure(name).closed_form(RankedLists.of_labels([[1, 2]]))
+        assert (form is not None and form.kind == CASCADE) == (model == "cascade")
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "sr"])

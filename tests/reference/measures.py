@@ -43,6 +43,24 @@ def err(ranked, k=None, max_grade=4):
     )
 
 
+def nerr(ranked, k=None, max_grade=4):
+    ideal = err(sorted(ranked, reverse=True), k, max_grade)
+    return err(ranked, k, max_grade) / ideal if ideal else 0.0
+
+
+def graded_average_precision(ranked, k=None, thresholds=(0.25, 0.25, 0.25, 0.25)):
+    """Robertson, Kanoulas & Yilmaz 2010: over pairs of ranks m ≤ n, what both are at least."""
+
+    def at_least(grade):
+        return sum(thresholds[: int(grade)])
+
+    total = sum(at_least(grade) for grade in ranked)
+    value = sum(
+        sum(at_least(min(above, grade)) for above in ranked[:n]) / n for n, grade in enumerate(ranked[:k], 1)
+    )
+    return value / total if total else 0.0
+
+
 def pfound(ranked, k=None, p_break=0.15, p_relevant=(0, 0.07, 0.14, 0.41, 0.61)):
     chance = [p_relevant[int(g)] for g in ranked]
     return sum(
@@ -96,6 +114,8 @@ BY_NAME = {
     "ap": average_precision,
     "rr": reciprocal_rank,
     "err": err,
+    "nerr": nerr,
+    "gap": graded_average_precision,
     "pfound": pfound,
     "rbp": rbp,
     "wta": wta,

@@ -15,6 +15,7 @@ from pomona.report.section import Figure, Html, Numbers, Section, Side, as_json,
 from pomona.report.table import make_table, text
 from report.invented import changed, invented
 
+# Sections of other reports have tests of their own, since their findings are others.
 ENTRIES = {
     name: entry for name, entry in entries("report/sections").items() if entry.load().report == "comparison"
 }

@@ -103,5 +103,6 @@ def _rows(kind: Kind) -> dict[str, str]:
 
 
 def _described(entry: Entry) -> str:
-    more = ", ".join(part for part in (entry.family, entry.optimizes, entry.paper) if part)
+    model = f"user model: {entry.user_model}" if entry.user_model else ""
+    more = ", ".join(part for part in (entry.family, entry.optimizes, entry.paper, model) if part)
     return f"{entry.summary} ({more})" if more else entry.summary

@@ -82,6 +82,7 @@ class AveragePrecision(Measure):
 
     name: ClassVar[str] = "ap"
     aliases: ClassVar[tuple[str, ...]] = ("map", "map_cut", "average_precision")
+    user_model: ClassVar[str] = "position"
     is_discounted: ClassVar[bool] = True
     relevant: Relevant = 1.0
     empty: float = 0.0

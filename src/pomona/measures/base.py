@@ -61,6 +61,10 @@ class Measure:
     is_discounted: ClassVar[bool] = False
     """Whether deeper ranks count ever less, so that a larger cut-off asks for the same, only deeper."""
 
+    user_model: ClassVar[str] = "none"
+    """How the user is thought to read (Modrý 2014, 3.3.2.1): `position` where the rank alone decides whether
+    a document is seen, `cascade` where those above it do, too, `none` where nobody reads down the list."""
+
     enumerates_ties: ClassVar[bool] = True
     """Whether the mean over orders of tied documents is found by trying them all; set by the class's rule."""
 

@@ -63,6 +63,7 @@ class Best(Measure):
     """
 
     name: ClassVar[str] = "best"
+    user_model: ClassVar[str] = "none"
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"ranklib": {}}
 
     def of_lists(self, lists: RankedLists) -> Values:

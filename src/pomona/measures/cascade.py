@@ -11,6 +11,7 @@ so rank j of the block stops the user with probability a_{j−1} − a_j.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +24,8 @@ from pomona.measures.lists import RankedLists
 
 
 @kernel
-def _cascade(first, last, codes, query_ptr, satisfies, numerator, divisor, out):
+def walk_down(first, last, codes, query_ptr, satisfies, numerator, divisor, out):
+    """satisfies (n_levels,) · numerator, divisor (depth,) weights of ranks 1..depth, 0 beyond."""
     for q in range(first, last):
         begin = query_ptr[q]
         depth = min(query_ptr[q + 1] - begin, numerator.size)
@@ -67,10 +69,24 @@ class CascadeForm(ClosedForm):
 
     kind: ClassVar[int] = CASCADE
 
+    @cached_property
+    def document_values(self) -> Values:
+        """(n_docs,) The chance of each document to satisfy, which no normalizer can be drawn into.
+
+        It is 0 where the normalizer is 0 or infinite: no ranking changes the measure there.
+        """
+        chance = self.level_values[self.lists.codes]
+        return np.where(np.repeat(self.factors, self.lists.lengths) > 0, chance, 0.0)
+
+    @cached_property
+    def factors(self) -> Values:
+        """(n_queries,) 1 / normalizer, or 0 where that is 0."""
+        return np.divide(1.0, self.normalizer, out=np.zeros(len(self.normalizer)), where=self.normalizer != 0)
+
     def sums(self) -> Values:
         """Walk down every list once."""
         rules = (self.level_values, self.numerator, self.divisor)
-        return self.lists.each_ranking(_cascade, _expected_cascade, *rules)
+        return self.lists.each_ranking(walk_down, _expected_cascade, *rules)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +101,15 @@ class CascadeMeasure(Measure):
         """The value of stopping at ranks 1..n, as (numerator, divisor)."""
         raise NotImplementedError
 
+    def normalizer(self, lists: RankedLists) -> Values:
+        """What each query's sum is divided by; infinity makes it 0, and 0 gives `empty_value`."""
+        return np.ones(lists.n_queries)
+
+    @property
+    def empty_value(self) -> float:
+        """The value of a query whose normalizer is 0."""
+        return 0.0
+
     def closed_form(self, lists: RankedLists) -> ClosedForm | None:
         """A cascade."""
         numerator, divisor = self.weights(self.depth(lists.longest))
@@ -93,5 +118,6 @@ class CascadeMeasure(Measure):
             level_values=self.satisfies(lists.levels),
             numerator=numerator,
             divisor=divisor,
-            normalizer=np.ones(lists.n_queries),
+            normalizer=self.normalizer(lists),
+            empty_value=self.empty_value,
         )

@@ -167,6 +167,11 @@ class ClosedForm(ABC):
         values: Values = self.level_values[self.lists.codes] * np.repeat(inverse, self.lists.lengths)
         return values
 
+    @cached_property
+    def factors(self) -> Values:
+        """(n_queries,) What the sum over ranks of `document_values` is multiplied by to give the measure."""
+        return np.ones(len(self.normalizer))
+
     @abstractmethod
     def sums(self) -> Values:
         """(n_queries,) The sum over ranks of every list, not yet divided."""
@@ -186,6 +191,7 @@ class ClosedForm(ABC):
         n = len(self.lists.codes)
         deltas = np.zeros((n, n))
         _swap_deltas(self.kind, self.document_values, self.weight, deltas)
+        deltas *= self.factors[0]
         if self.ceiling == np.inf:
             return deltas
         total = float(self.divided(self.sums())[0])

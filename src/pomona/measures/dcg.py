@@ -25,6 +25,7 @@ class DCG(PositionMeasure):
     """
 
     name: ClassVar[str] = "dcg"
+    user_model: ClassVar[str] = "position"
     is_discounted: ClassVar[bool] = True
     gain: Gain = "exp2"
     discount: str = "log2"

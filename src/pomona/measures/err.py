@@ -31,6 +31,7 @@ class ERR(CascadeMeasure):
     """
 
     name: ClassVar[str] = "err"
+    user_model: ClassVar[str] = "cascade"
     is_discounted: ClassVar[bool] = True
     max_grade: int = 4
     gain: Gain = "exp2"

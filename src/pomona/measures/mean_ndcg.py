@@ -47,6 +47,7 @@ class MeanNDCG(Measure):
 
     name: ClassVar[str] = "meanndcg"
     aliases: ClassVar[tuple[str, ...]] = ("mean_ndcg",)
+    user_model: ClassVar[str] = "position"
     gain: Gain = "exp2"
     discount: str = "log2"
 

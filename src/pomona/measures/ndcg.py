@@ -36,6 +36,7 @@ class NDCG(DCG):
 
     name: ClassVar[str] = "ndcg"
     aliases: ClassVar[tuple[str, ...]] = ("ndcg_cut",)
+    user_model: ClassVar[str] = "position"
     empty: float = 0.0
     short: str = "whole"
 

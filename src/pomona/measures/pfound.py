@@ -30,6 +30,7 @@ class PFound(CascadeMeasure):
     """
 
     name: ClassVar[str] = "pfound"
+    user_model: ClassVar[str] = "cascade"
     is_discounted: ClassVar[bool] = True
     p_break: float = 0.15
     p_relevant: tuple[float, ...] = (0.0, 0.07, 0.14, 0.41, 0.61)

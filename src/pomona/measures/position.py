@@ -8,7 +8,6 @@ values times the sum of its weights) and one for swaps, (v_b − v_a)(w_a − w_
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,6 +16,7 @@ import numpy as np
 from pomona._jit import kernel
 from pomona._types import Values
 from pomona.measures.base import Measure
+from pomona.measures.ceiling import expected_excess
 from pomona.measures.closed_form import POSITION, ClosedForm
 from pomona.measures.lists import RankedLists
 
@@ -72,56 +72,8 @@ class PositionForm(ClosedForm):
         if self.lists.block_end is None:
             np.minimum(values, self.ceiling, out=values)
         else:
-            values -= np.array([self._expected_excess(q) for q in range(self.lists.n_queries)])
+            values -= expected_excess(self.lists, self.document_values, self.weight, self.ceiling)
         return values
-
-    def _expected_excess(self, query: int) -> float:
-        """The mean over orders of ties of what the query's value exceeds the ceiling by."""
-        assert self.lists.block_end is not None
-        begin, end = (int(at) for at in self.lists.query_ptr[query : query + 2])
-        values = self.document_values[begin:end]
-        blocks: list[Counter[float]] = []
-        at = begin
-        while at < end:
-            stop = int(self.lists.block_end[at])
-            blocks.append(Counter(values[at - begin : stop - begin].tolist()))
-            at = stop
-        return _mean_excess(blocks, self.weight, self.ceiling, 0, 0, 0.0)
-
-
-def _mean_excess(
-    blocks: list[Counter[float]], weight: Values, ceiling: float, block: int, rank: int, total: float
-) -> float:
-    """The mean of max(0, sum − ceiling) over the orders of what is left of `blocks` from `block` on.
-
-    Branches on the value at each rank, and stops as soon as the rest can no longer reach the ceiling (no
-    excess) or is above it for certain (then the sum is linear).
-    """
-    lowest, mean, highest = total, total, total
-    place = rank
-    for part in blocks[block:]:
-        weights = np.sort(weight[place : place + part.total()])[::-1]
-        values = np.array(sorted(part.elements()))
-        highest += float(values[::-1][: len(weights)] @ weights)
-        lowest += float(values[: len(weights)] @ weights)
-        mean += float(values.mean() * weights.sum()) if len(values) else 0.0
-        place += part.total()
-    if highest <= ceiling or math.isclose(highest, ceiling, abs_tol=1e-15):
-        return 0.0
-    if lowest >= ceiling:
-        return mean - ceiling
-    current = blocks[block]
-    size = current.total()
-    if size == 0:
-        return _mean_excess(blocks, weight, ceiling, block + 1, rank, total)
-    excess = 0.0
-    for value, count in list(current.items()):
-        if count:
-            current[value] -= 1
-            reached = total + float(weight[rank]) * value
-            excess += count / size * _mean_excess(blocks, weight, ceiling, block, rank + 1, reached)
-            current[value] += 1
-    return excess
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,7 @@ class Precision(PositionMeasure):
 
     name: ClassVar[str] = "p"
     aliases: ClassVar[tuple[str, ...]] = ("precision", "prec")
+    user_model: ClassVar[str] = "position"
     relevant: Relevant = 1.0
     short: str = "pad"
 

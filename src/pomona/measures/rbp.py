@@ -30,6 +30,7 @@ class RBP(PositionMeasure):
     """
 
     name: ClassVar[str] = "rbp"
+    user_model: ClassVar[str] = "position"
     is_discounted: ClassVar[bool] = True
     p: float = 0.8
     relevant: Relevant = 1.0

@@ -29,6 +29,7 @@ class Recall(PositionMeasure):
 
     name: ClassVar[str] = "recall"
     aliases: ClassVar[tuple[str, ...]] = ("r",)
+    user_model: ClassVar[str] = "none"
     relevant: Relevant = 1.0
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"trec_eval": {}}

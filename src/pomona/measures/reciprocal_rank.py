@@ -31,6 +31,7 @@ class ReciprocalRank(CascadeMeasure):
 
     name: ClassVar[str] = "rr"
     aliases: ClassVar[tuple[str, ...]] = ("mrr", "recip_rank", "reciprocal_rank")
+    user_model: ClassVar[str] = "cascade"
     relevant: Relevant = 1.0
     single: bool = False
 

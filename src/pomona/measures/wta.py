@@ -25,6 +25,7 @@ class WTA(PositionMeasure):
     """
 
     name: ClassVar[str] = "wta"
+    user_model: ClassVar[str] = "position"
     relevant: Relevant = 1.0
 
     def values(self, levels: Values) -> Values:

@@ -192,15 +192,15 @@ def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, t
 
 @kernel
 def lambda_gradients(
-    first, last, scores, query_ptr, shuffle, place, query_weight, value, weight, family, ceiling,
+    first, last, scores, query_ptr, shuffle, place, query_weight, value, weight, factor, family, ceiling,
     truncation, sigma, normalize, order, out_gradient, out_hessian,
 ):  # fmt: skip
     """Gradients and hessians of queries [first, last) by a closed form.
 
     shuffle, place (n_docs,) : rows of each query, counted from its first, in the order that breaks ties, and
     the inverse · query_weight (n_queries,) 0 for a query with nothing to learn · value (n_docs,) over
-    the query's normalizer · weight (depth,) of the ranks that count · order (n_docs,) the last ranking,
-    from which the next one starts.
+    the query's normalizer · weight (depth,) of the ranks that count · factor (n_queries,) of Δ · order
+    (n_docs,) the last ranking, from which the next one starts.
     """
     longest = 0
     for q in range(first, last):
@@ -226,6 +226,7 @@ def lambda_gradients(
             rank_all(query_scores, place[begin:end], rows, keys, spare_keys, spare_rows)
         differ = _lay_out(query_scores, value[begin:end], keys, rows, sigma, rest, head)
         near, slope, unit = _distance_rule(differ, sigma, normalize)
+        unit *= factor[q]
         n_rows = min(truncation, depth)
         lambda_size = _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms)
         for i in range(m):

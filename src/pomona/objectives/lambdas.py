@@ -112,6 +112,7 @@ class LambdaObjective(Objective):
             self._weights,
             self._values,
             self._form.weight,
+            self._form.factors,
             self._form.kind,
             self._form.ceiling,
             self._truncation,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pomona.experiments.findings import Findings
 from pomona.report.digits import fixed
 
-_CAPITALS = {"ap", "dcg", "err", "ndcg", "p", "rbp", "rr", "sr", "wta"}
+_CAPITALS = {"ap", "dcg", "err", "gap", "ndcg", "nerr", "p", "rbp", "rr", "sr", "wta"}
 
 
 def measure_title(measure: str) -> str:

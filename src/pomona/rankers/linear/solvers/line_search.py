@@ -224,7 +224,7 @@ class CrossingSearch:
         lengths = np.diff(query_ptr)
         query = np.repeat(np.arange(len(lengths)), lengths)
         n_valued = np.bincount(query, form.document_values != 0, len(lengths))
-        self._rules = query_ptr, weights, form.kind, form.document_values, form.weight
+        self._rules = query_ptr, weights * form.factors, form.kind, form.document_values, form.weight
         self._step_ptr = np.concatenate(([0], np.cumsum(n_valued * (lengths - 1)))).astype(np.int64)
         self._place, self._rise = np.empty(self._step_ptr[-1]), np.empty(self._step_ptr[-1])
         self._count, self._start = np.empty(len(lengths), np.int64), np.empty(len(lengths))

@@ -1,0 +1,152 @@
+"""How much a measure tells: relevance inferred from its value alone, against what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pomona.cli.options import DocId, Json, Label, Measures, Qid, named_columns, split_measures
+
+if TYPE_CHECKING:
+    from pomona.experiments.analysis.informative import Informativeness
+    from pomona.measures.lists import RankedLists
+
+    Datasets = Mapping[str, Mapping[str, RankedLists]]
+
+
+def informative(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DIR|DATA",
+            show_default=False,
+            help="The directory of a comparison (every ranker is a system), or data: a file, a directory "
+            "with folds or a collection, of which every feature is a system.",
+        ),
+    ] = None,
+    scores: Annotated[
+        list[Path] | None, typer.Option(help="A system’s scores of DATA, one a line; repeat for more.")
+    ] = None,
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgments (with --run).")] = None,
+    run: Annotated[list[Path] | None, typer.Option(help="A TREC run; repeat for more.")] = None,
+    measure: Measures = None,
+    k: Annotated[int, typer.Option("-k", help="The cut-off of PC, precision after so many documents.")] = 10,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A directory for the report.")] = None,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
+    as_json: Json = False,
+) -> None:
+    """Infer from the value of a measure where the relevant documents of a list are, by the principle of
+    maximum entropy, and compare with where they are (Yilmaz & Robertson 2009). Measures are average precision
+    and sums over ranks: ndcg, p@10, rbp … Labels from 1 on are relevant. RMS and MAE are errors of the
+    inferred precision–recall curves; PC is the precision of the first k.
+
+    \b
+    Example:  pomona informative results/mq2008 -o informative
+              pomona informative mq2007 -m ap,ndcg,ndcg@10,p@10
+              pomona informative test.txt --scores bm25.txt --scores lambdamart.txt
+              pomona informative --qrels qrels.txt --run one.run --run two.run
+    """
+    from pomona.cli.output import finish_analysis
+    from pomona.experiments.analysis.informative import MEASURES, informativeness
+
+    columns = named_columns(label, qid, doc_id)
+    datasets = _datasets(source, scores or [], qrels, run or [], columns)
+    measures = split_measures(measure) or MEASURES
+    with _progress(len(measures) * sum(map(len, datasets.values())), is_quiet=as_json) as watch:
+        found = informativeness(datasets, measures, n_top=k, watch=watch)
+    if not as_json:
+        _print(found)
+    finish_analysis(found.tables, _report(found) if out else None, out, as_json=as_json)
+
+
+def _datasets(
+    source: str | None, scores: list[Path], qrels: Path | None, runs: list[Path], columns: dict[str, Any]
+) -> Datasets:
+    """The lists of every system, by dataset."""
+    from pomona.experiments.analysis.ranked_system import (
+        systems_of_features,
+        systems_of_results,
+        systems_of_runs,
+        systems_of_scores,
+    )
+
+    if qrels is not None or runs:
+        if qrels is None or not runs or source or scores:
+            raise typer.BadParameter("give --qrels FILE and --run FILE, and no other source")
+        return {qrels.name: systems_of_runs(qrels, runs)}
+    if source is None:
+        raise typer.BadParameter("give the directory of a comparison, data, or --qrels and --run")
+    if scores:
+        from pomona.cli.inputs import read_scores
+        from pomona.data.read import read
+
+        data = read(source, **columns)
+        return {
+            source: systems_of_scores(data, {path.stem: read_scores(path, data.n_docs) for path in scores})
+        }
+    if (Path(source) / "spec.toml").is_file():
+        from pomona.experiments.results import read_results
+
+        return systems_of_results(read_results(source))
+    from pomona.data.read import read_parts
+
+    parts = read_parts(source, undefined=float("nan"), **columns)
+    return {source: systems_of_features(list(parts.values()))}
+
+
+@contextmanager
+def _progress(total: int, *, is_quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A bar on standard error, if that is a terminal, that goes on with each system."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=is_quiet or not console.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda system: bar.update(task, advance=1, description=system)
+
+
+def _print(found: Informativeness) -> None:
+    from pomona.cli.output import print_frame
+
+    several = len(found.datasets) > 1
+    names = [
+        "measure",
+        *(["dataset"] if several else []),
+        "rms",
+        "mae",
+        "rms_of_inferred_pc",
+        "tau_of_inferred_pc",
+    ]
+    print_frame(found.summary.select(*names, "rms_to_pc", "tau_to_pc", "n_lists"))
+    first = found.summary.unique("dataset", maintain_order=True)
+    if n_left_out := int(first["n_left_out"].sum()):
+        typer.echo(f"{n_left_out} lists are left out, of which none or all documents are relevant")
+    if n_unsolved := int(found.summary["n_unsolved"].sum()):
+        typer.echo(
+            f"of {n_unsolved} lists nothing could be inferred: their value is too near the least possible"
+        )
+    if n_incomplete := int(first["n_incomplete"].sum()):
+        typer.echo(f"{n_incomplete} lists miss relevant documents: of these, R counts those in the list")
+
+
+def _report(found: Informativeness) -> Any:
+    from pomona.report.section import report_of
+
+    n_systems = found.systems["system"].n_unique()
+    summary = f"{', '.join(found.datasets)} · {n_systems} systems · {len(found.measures)} measures"
+    question = "how much a measure tells about a list"
+    return report_of(
+        "informative",
+        found,
+        title="Informative measures",
+        question=question,
+        summary=summary,
+        datasets=found.datasets,
+    )
