@@ -158,6 +158,7 @@ def test_public_surface():
         "Measure",
         "PomonaError",
         "Ranker",
+        "Trace",
         "__version__",
         "evaluate",
         "load",

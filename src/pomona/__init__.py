@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from pomona.rankers.neural.list_net import ListNet as ListNet
     from pomona.rankers.neural.rank_net import RankNet as RankNet
     from pomona.rankers.neural.soft_rank import SoftRank as SoftRank
+    from pomona.rankers.trace import Trace as Trace
 
 __version__ = "0.1.0"
 
@@ -63,6 +64,7 @@ _HOMES = {
     "Measure": "pomona.measures.base",
     "PomonaError": "pomona.errors",
     "Ranker": "pomona.rankers.base",
+    "Trace": "pomona.rankers.trace",
     "evaluate": "pomona.measures.judge",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",

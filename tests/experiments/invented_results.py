@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -50,6 +51,7 @@ class InventedResults:
     datasets: pl.DataFrame = field(default_factory=pl.DataFrame)
     facts: dict = field(default_factory=dict)
     docs_per_query: int = 8
+    directory: Path | None = None
 
     @property
     def columns(self):

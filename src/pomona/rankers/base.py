@@ -30,6 +30,7 @@ from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.learnt import check_learnt
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json, read_model, write_model
 from pomona.rankers.parameter import check_parameters
+from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
 
 Validation = Dataset | tuple[Any, Any, Any]
@@ -67,6 +68,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     paper: ClassVar[str]
     is_bound: ClassVar[bool] = False
     """Whether this is no method but a limit: it reads the labels of the documents that it scores."""
+    is_traceable: ClassVar[bool] = False
+    """Whether a `Trace` can watch it learn: it lets the log of its training `follow` the documents."""
     search_space: ClassVar[Mapping[str, SearchRange]] = {}
     """Parameters worth searching: (least, most, `linear`, `log`, `int` or `log int`), or a list."""
 
@@ -83,6 +86,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     best_iteration_: int
     interrupted_: bool
     _log: TrainingLog | None
+    _trace: Trace | None
 
     # The names that scikit-learn's metadata routing reads: these methods want the query ids.
     __metadata_request__fit: ClassVar = {"qid": True}
@@ -148,6 +152,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             deciding=deciding,
             early_stopping=getattr(self, "early_stopping", None),
             verbose=getattr(self, "verbose", False),
+            trace=self._trace,
         )
         return log
 
@@ -159,13 +164,17 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         *,
         valid: Validation | None = None,
         sample_weight: ArrayLike | None = None,
+        trace: Trace | None = None,
     ) -> Self:
         """Learn from a dataset, or from features, labels and query ids.
 
         `valid`, a dataset or (X, y, qid), is for early stopping and model selection; `sample_weight` has one
-        weight a document (where a query counts as a whole, the mean of its documents').
+        weight a document (where a query counts as a whole, the mean of its documents'); `trace` records what
+        happens to the documents of some training queries, iteration by iteration.
         """
         check_parameters(self)
+        if trace is not None and not self.is_traceable:
+            raise InputError(f"{type(self).__name__} has no steps that a trace could show: leave trace out")
         train = as_dataset(X, y, qid)
         if train.n_docs == 0 or train.n_features == 0:
             what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)
@@ -176,7 +185,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             held_out = _aligned(held_out, train.feature_names, "validation data")
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
         self._set_column_names(_column_names(X))
-        self._log = None
+        self._log, self._trace = None, trace
+        if trace is not None:
+            trace.start(train, type(self).__name__, self.parsed_measure)
         try:
             self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
             log = self._log
@@ -184,8 +195,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             del self.n_features_in_  # what a failed training left is no model
             raise
         finally:
-            del self._log
+            del self._log, self._trace
         if log is not None:
+            if trace is not None:
+                trace.finish(log.unit, log.best_iteration)
             self.evals_, self.best_iteration_ = log.evals, log.best_iteration
             self.interrupted_ = log.interrupted
             if log.interrupted:

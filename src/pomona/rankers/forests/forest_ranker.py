@@ -58,6 +58,8 @@ class ForestRanker(Ranker):
     verbose : show a progress bar.
     """
 
+    is_traceable = True
+
     measure: str | Measure = "ndcg@10"
     n_trees: PositiveInt = 500
     learning_rate: Share = 0.1

@@ -50,6 +50,8 @@ class RandomForest(ForestRanker):
     family = "point-wise"
     paper = "Breiman, Machine Learning 2001"
 
+    is_traceable = False  # its trees do not follow each other
+
     learnt_attributes = {"oob_score_": float}
     search_space = {
         "n_leaves": (15, 511, "log int"),

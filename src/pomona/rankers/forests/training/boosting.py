@@ -72,6 +72,7 @@ def boost(
     held_out = None if valid is None else _outputs(earlier, valid)
     gradient, hessian = np.empty(outputs.shape, np.float32), np.empty(outputs.shape, np.float32)
     evaluators = [] if valid is None else [RankingEvaluator(part, measure) for part in (train, valid)]
+    log.follow(train, lambda: combine(outputs), lambda: objective)
     with log.watch():
         for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
             if objective.n_outputs == 1:
