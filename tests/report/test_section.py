@@ -15,7 +15,9 @@ from pomona.report.section import Figure, Html, Numbers, Section, Side, as_json,
 from pomona.report.table import make_table, text
 from report.invented import changed, invented
 
-ENTRIES = entries("report/sections")
+ENTRIES = {
+    name: entry for name, entry in entries("report/sections").items() if entry.load().report == "comparison"
+}
 CHARTS = [
     "intervals",
     "cutoff-curves",

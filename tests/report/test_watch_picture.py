@@ -1,5 +1,6 @@
 import itertools
 import json
+import re
 
 import pytest
 
@@ -36,6 +37,7 @@ def test_four_plots_over_the_same_iterations():
     }
     assert domains == {"[-0.5, 6.5]"}
     assert "goes from" in spec["description"]
+    assert not re.search(r"#[0-9a-fA-F]{6}|rgba?\(|\"font\"", json.dumps(plots))
 
 
 def test_a_document_and_a_moment_are_pointed_at_in_all_plots():

@@ -202,7 +202,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             self.evals_, self.best_iteration_ = log.evals, log.best_iteration
             self.interrupted_ = log.interrupted
             if log.interrupted:
-                warnings.warn(f"interrupted: keeping {log.kept}", stacklevel=2)
+                above = type(self).fit is not Ranker.fit  # called by a `fit` that has more to say
+                warnings.warn(f"interrupted: keeping {log.kept}", stacklevel=2 + above)
         return self
 
     def predict(self, X: Any, qid: Any = None) -> Scores:

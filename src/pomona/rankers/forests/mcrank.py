@@ -40,6 +40,7 @@ class McRank(ForestRanker):
     name = "mcrank"
     family = "point-wise"
     paper = "Li, Burges & Wu, NIPS 2007"
+    starts_from_scores = False  # it has several for each document
     learnt_attributes = {"levels_": Array("n_levels")}
 
     kind: Literal["ordinal", "multinomial"] = "ordinal"

@@ -50,7 +50,7 @@ class RandomForest(ForestRanker):
     family = "point-wise"
     paper = "Breiman, Machine Learning 2001"
 
-    is_traceable = False  # its trees do not follow each other
+    is_traceable = starts_from_scores = False  # its trees do not follow each other
 
     learnt_attributes = {"oob_score_": float}
     search_space = {
