@@ -243,3 +243,37 @@ def test_a_query_that_shows_much():
     assert data.qids[instructive_query(data)] == 3
     assert instructive_query(data.take([0, 3])) == 0
     assert instructive_query(pm.Dataset([[1.0]], [0], [5])) == 0
+
+
+def test_the_documented_query():
+    """What docs/analyses/trace.md says of its picture."""
+    trace = pm.Trace()
+    ranker = pm.LambdaMART(n_trees=50, n_leaves=10, seed=1, **PUBLISHED)
+    ranker.fit(pm.simulate(100, seed=1), trace=trace)
+    before, after = (
+        trace.documents.filter(pl.col("label") >= 3, iteration=t).sort("label") for t in (15, 16)
+    )
+    assert before["score"].n_unique() == 1
+    assert (before["rank"].to_list(), after["rank"].to_list()) == ([1, 2], [2, 1])
+    assert before["lambda"].round(2).to_list() == [0.50, 0.74]
+    assert after["lambda"].round(2).to_list() == [0.23, 1.24]
+    values = trace.measures.drop_nulls().sort("iteration")["value"].round(3)
+    assert (values[15], values[16]) == (0.829, 0.953)
+
+
+def test_a_real_query_that_others_outweigh():
+    try:
+        train = pm.load("mslr-subset")[0]
+    except pm.PomonaError:
+        pytest.skip("MSLR-subset is not on this machine")
+    trace = pm.Trace([76])
+    pm.LambdaMART(measure="ndcg@20", n_trees=50, n_leaves=10, **PUBLISHED).fit(train, trace=trace)
+    values = trace.measures.drop_nulls().sort("iteration")["value"]
+    assert (values.arg_max(), round(values.max(), 3), round(values[-1], 3)) == (8, 0.919, 0.875)
+    means = trace.measures.filter(pl.col("qid").is_null()).sort("iteration")["value"]
+    assert means[-1] > means[15]
+    at_14, at_15, end = (
+        trace.documents.filter(iteration=t, rank=r)["label"].item() for t, r in ((14, 2), (15, 2), (50, 2))
+    )
+    assert (at_14, at_15, end) == (4, 2, 2)
+    assert trace.documents.filter(iteration=50, rank=3)["lambda"].item() > 0
