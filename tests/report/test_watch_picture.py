@@ -57,9 +57,9 @@ def test_every_label_stands_in_the_plot_once_where_it_begins():
     bars = rows[plots[0]["layer"][0]["data"]["name"]]
     for rank in {bar["rank"] for bar in bars}:
         of_rank = [bar for bar in bars if bar["rank"] == rank]
-        assert of_rank[0]["has_room"]
+        assert of_rank[0]["is_new"]
         for before, bar in itertools.pairwise(of_rank):
-            assert bar["has_room"] == (bar["digit"] != before["digit"])
+            assert bar["is_new"] == (bar["digit"] != before["digit"])
             assert bar["grade"] == grade_of(bar["label"], found.facts["labels"])
 
 

@@ -31,8 +31,8 @@ _LINES, _STRIP = 190, 80
 _FADED = 0.2
 """Opacity of what is not pointed at, while something is."""
 
-_ROOM = 60
-"""Digits beside each other that a plot has room for."""
+_DIGIT = 8
+"""Pixels that a digit needs."""
 
 Facts = Mapping[str, Any]
 
@@ -90,8 +90,7 @@ class _Plots:
         n = max(self.part.places["rank"])
         height = n * (20 if n <= 12 else 15 if n <= 25 else 12)
         ticks = {"values": [1, *range(5, n + 1, 5)], "grid": False}
-        bars = self._bars()
-        shown = alt.Chart(data_of(bars)).encode(opacity=self._seen(1))
+        shown = alt.Chart(data_of(self._bars())).encode(opacity=self._seen(1))
         tiles = shown.mark_rect(style="tile", aria=False).encode(
             x=self._x("begin"),
             x2="end:Q",
@@ -99,14 +98,16 @@ class _Plots:
             y2="bottom:Q",
             color=self._color(self._legend()),
         )
-        x, y = self._x(), self._y("rank", (n + 0.5, 0.5), **ticks)
-        digits = shown.transform_filter("datum.has_room").encode(x=x, y=y, text="digit:N")
-        base = alt.Chart(self._rows(self.part.places)).encode(x=x, y=y, detail="row:N")
-        way = [] if self.is_paper else [base.transform_filter(_only(self.document)).mark_line(style="way")]
-        layers = [
+        y = self._y("rank", (n + 0.5, 0.5), **ticks)
+        low, high = min(self.part.bars["begin"]), max(self.part.bars["end"])
+        has_room = f"(datum.end - datum.begin) * width / {high - low} >= {_DIGIT} * length(datum.digit)"
+        size = alt.expr(f"{has_room} ? {min(10, height // n - 3)} : 0")
+        digits = shown.transform_filter("datum.is_new").encode(x=self._x("begin"), y=y, text="digit:N")
+        base = alt.Chart(self._rows(self.part.places)).encode(x=self._x(), y=y, detail="row:N")
+        layers: list[Any] = [
             tiles,
-            digits.mark_text(style="on-color", aria=False, fontSize=min(10, height // n - 3)),
-            *way,
+            digits.mark_text(style="on-color", aria=False, align="left", dx=2, fontSize=size),
+            *([] if self.is_paper else [base.transform_filter(_only(self.document)).mark_line(style="way")]),
         ]
         sensed = self._sensed(base, self.told, self.document, self.moment)
         return self._titled([*layers, *sensed], "Label at each place of the ranking", height)
@@ -124,10 +125,14 @@ class _Plots:
             opacity=self._seen(0.9),
             strokeWidth=alt.StrokeWidth("grade:Q", scale=widths, legend=None),
         )
-        here = base.transform_filter(_only(self.document)).transform_filter(_only(self.moment))
-        dot = here.mark_point(filled=True, size=60, opacity=1).encode(color=self._color())
+        pointed = base.transform_filter(_only(self.document)).encode(color=self._color())
+        dot = pointed.transform_filter(_only(self.moment)).mark_point(filled=True, size=70, opacity=1)
         zero = alt.Chart(data_of([{"zero": 0}])).mark_rule(style="zero").encode(y="zero:Q")
-        layers = [*([zero] if is_force else []), drawn, *([] if self.is_paper else [dot])]
+        layers = [
+            *([zero] if is_force else []),
+            drawn,
+            *([] if self.is_paper else [pointed.mark_line(strokeWidth=3), dot]),
+        ]
         sensed = self._sensed(base, self.told, self.document, self.moment)
         return self._titled([*layers, *sensed], title, _LINES)
 
@@ -153,19 +158,12 @@ class _Plots:
         return self._titled([lines, *self._sensed(base, told, self.moment)], title, _STRIP, axis)
 
     def _bars(self) -> list[dict[str, Any]]:
-        """The bars of places; a digit stands where the label of a place changes, if there is room for it."""
-        n_columns, bars = self.part.documents["iteration"].n_unique(), []
-        before: tuple[int, float] | None = None
+        """The bars of places; the digit of its label stands where the label of a place changes."""
+        bars, before = [], None
         for row in self.part.bars.to_dicts():
-            label, rank = f"{row['label']:g}", row["rank"]
-            is_wide = len(label) * n_columns <= row["n_columns"] * _ROOM
-            look = {
-                "grade": self._grade(row["label"]),
-                "digit": label,
-                "top": rank - 0.47,
-                "bottom": rank + 0.47,
-            }
-            bars.append({**row, **look, "has_room": is_wide and before != (rank, row["label"])})
+            rank, grade = row["rank"], self._grade(row["label"])
+            look = {"grade": grade, "digit": f"{row['label']:g}", "top": rank - 0.47, "bottom": rank + 0.47}
+            bars.append({**row, **look, "is_new": before != (rank, row["label"])})
             before = rank, row["label"]
         return bars
 

@@ -53,7 +53,6 @@ def test_bars_cover_every_place_at_every_iteration():
         bars = part.bars.filter(rank=rank)
         assert bars["begin"].to_list() == [-0.5, *bars["end"].to_list()[:-1]]
         assert bars["end"][-1] == 5.5
-        assert bars["n_columns"].sum() == 6
         for bar in bars.to_dicts():
             inside = part.places.filter(
                 pl.col("rank") == rank, pl.col("iteration").is_between(bar["begin"], bar["end"])

@@ -28,8 +28,7 @@ class Drawn:
     Attributes
     ----------
     bars : a document that keeps a place for some iterations: row, rank, label, iteration (when it comes
-        there), n_columns (how many of the drawn iterations it stays), and the edges `begin` and `end` between
-        iterations.
+        there), and the edges `begin` and `end` between iterations.
     places : the rows of `Trace.documents` among the first ranks, at the iterations drawn.
     documents : those of the documents that have a line; the least relevant first.
     measures : `Trace.measures` of the query and of all.
@@ -163,10 +162,6 @@ def _bars(places: pl.DataFrame, columns: pl.DataFrame) -> pl.DataFrame:
         .sort("rank", "iteration")
         .with_columns(bar=is_new.fill_null(True).cum_sum().over("rank"))
         .group_by("rank", "bar", maintain_order=True)
-        .agg(
-            pl.col("row", "label", "iteration", "begin").first(),
-            pl.col("end").last(),
-            n_columns=pl.len().cast(pl.Int64),
-        )
+        .agg(pl.col("row", "label", "iteration", "begin").first(), pl.col("end").last())
         .drop("bar")
     )
