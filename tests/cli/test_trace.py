@@ -58,8 +58,10 @@ def test_parameters_of_the_ranker_win(file):
     assert str(both.exception) == "found --iterations 4 and n_trees=3: give one of them"
 
 
-def test_refusals(file):
+def test_refusals(file, tmp_path):
+    (tmp_path / "taken").write_text("")
     assert "did you mean '7'" in str(run("mart", file, "--query", "7x").exception)
+    assert "cannot be made" in str(run("mart", file, "-o", tmp_path / "taken").exception)
     assert "randomforest shows no steps" in str(run("randomforest", file).exception)
 
 

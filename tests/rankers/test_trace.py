@@ -222,7 +222,8 @@ def test_refusals():
     with pytest.raises(
         InputError, match=r"no training query has the id '77': did you mean '7'\? \(25 queries\)"
     ):
-        traced(pm.MART(n_trees=1), ["77"])
+        traced(ranker := pm.MART(n_trees=1), ["77"])
+    assert not ranker.__sklearn_is_fitted__()
     with pytest.raises(InputError, match="every must be a whole number of at least 1, found 0"):
         pm.Trace(["1"], every=0)
     with pytest.raises(InputError, match="no query is named"):

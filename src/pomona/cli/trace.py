@@ -54,6 +54,7 @@ def trace(
     from pomona.data.read import read
     from pomona.experiments.analysis.trace import watched
     from pomona.rankers.trace import Trace
+    from pomona.report.file import own_folder
 
     cls = find("rankers", ranker, "ranker").load()
     if not cls.is_traceable:
@@ -61,6 +62,8 @@ def trace(
     chosen = _parameters(cls, parsed_settings(cls, settings or []), iterations)
     fitted = cls(**{"verbose": not as_json, **chosen})
     record = Trace(query or None, every=every)
+    if out is not None:
+        own_folder(out)
     training = read(data, **named_columns(label, qid, doc_id))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -75,10 +78,9 @@ def trace(
         print_frame(found.gains)
     report = None
     if out is not None:
-        from pomona.report.file import own_folder
         from pomona.report.section import report_of
 
-        record.write(own_folder(out))
+        record.write(out)
         how = ", ".join(f"{name}={value}" for name, value in chosen.items())
         report = report_of(
             "trace",

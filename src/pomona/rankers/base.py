@@ -183,11 +183,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
         if held_out is not None:
             held_out = _aligned(held_out, train.feature_names, "validation data")
+        if trace is not None:
+            trace.start(train, type(self).__name__, self.parsed_measure)
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
         self._set_column_names(_column_names(X))
         self._log, self._trace = None, trace
-        if trace is not None:
-            trace.start(train, type(self).__name__, self.parsed_measure)
         try:
             self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
             log = self._log

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -123,13 +124,14 @@ class ForestRanker(Ranker):
         self._check_start(base, base_model)
         if self.warm_start and hasattr(self, "models_"):
             base_model = self.base_model_
+        base_model = copy.copy(base_model)  # which may be fitted again, or be this very ranker
         self._bases: tuple[Scores | None, Scores | None] = None, None
         if base is not None or base_model is not None:
             held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
-            of_valid = (
-                None if held_out is None else start_scores(held_out, valid_base, base_model, "valid_base")
-            )
-            self._bases = start_scores(as_dataset(X, y, qid), base, base_model, "base"), of_valid
+            of_train = start_scores(as_dataset(X, y, qid), base, base_model, "base")
+            self._bases = of_train, None
+            if held_out is not None:
+                self._bases = of_train, start_scores(held_out, valid_base, base_model, "valid_base")
         elif valid_base is not None:
             raise InputError("valid_base goes with base, the start scores of the training data: give both")
         self.base_model_: Ranker | None = base_model
@@ -149,8 +151,8 @@ class ForestRanker(Ranker):
             if self.needs_base_ != (base is not None):
                 had = "started from given scores" if self.needs_base_ else "did not start from given scores"
                 raise InputError(f"the model to go on from {had}: start as it did")
-            if base_model not in (None, self.base_model_):
-                raise InputError("the model to go on from has a base model of its own, or none: leave it out")
+            if base_model is not None:
+                raise InputError("the model to go on from has its base model, if any: leave base_model out")
 
     def predict(self, X: Any, qid: Any = None, *, base: ArrayLike | None = None) -> Scores:
         """One score a document, in the order of the rows: higher ranks first.

@@ -87,7 +87,7 @@ def test_saved_with_the_model(tmp_path):
     np.testing.assert_array_equal(loaded.predict(FRESH), twice.predict(FRESH))
     again = loaded.set_params(warm_start=True, n_trees=8).fit(DATA)
     assert again.model_.n_trees == 8
-    assert again.base_model_ is loaded.base_model_
+    assert isinstance(again.base_model_, pm.LambdaMART)
     given = pm.MART(**FEW).fit(DATA, base=DATA.X[:, 0])
     given.save(tmp_path / "g.pomona")
     with pytest.raises(InputError, match=r"MART was fitted with start scores: give base=…, one score a row"):
@@ -116,6 +116,16 @@ def test_fitted_again_without_start_scores():
     np.testing.assert_array_equal(ranker.predict(FRESH), pm.MART(**FEW).fit(DATA).predict(FRESH))
 
 
+def test_a_base_model_that_is_fitted_again_stays_what_it_was():
+    linear, mart = pm.LinearRegression().fit(DATA), pm.MART(**FEW)
+    upon = mart.fit(DATA, base_model=linear)
+    before = upon.predict(FRESH)
+    linear.fit(FRESH)
+    np.testing.assert_array_equal(upon.predict(FRESH), before)
+    twice = mart.fit(DATA, base_model=mart)
+    assert (twice.predict(DATA) - DATA.y).std() < (before - FRESH.y).std()
+
+
 def test_refusals():
     ranker, base = pm.MART(**FEW), np.zeros(DATA.n_docs)
     linear = pm.LinearRegression().fit(DATA)
@@ -141,7 +151,7 @@ def test_refusals():
     ranker.set_params(warm_start=True, n_trees=8)
     with pytest.raises(InputError, match="did not start from given scores"):
         ranker.fit(DATA, base=base)
-    with pytest.raises(InputError, match="leave it out"):
+    with pytest.raises(InputError, match="leave base_model out"):
         ranker.fit(DATA, base_model=linear)
 
 
