@@ -28,7 +28,7 @@ RUNS ?= papers-runs
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 PAPERS := $(basename $(notdir $(wildcard examples/papers/*.toml)))
 papers: $(addprefix papers-,$(PAPERS))  ## the papers, reproduced: run every spec, then write docs/results
-	$(BIN)/python examples/papers/pages.py $(RUNS) docs/results
+	$(BIN)/python examples/papers/pages $(RUNS) docs/results
 
 papers-%: $(VENV)/.installed-dev
 	$(BIN)/pomona compare examples/papers/$*.toml --jobs $(JOBS) --out $(RUNS)/$*

@@ -14,7 +14,7 @@ from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock
 
 from pomona import _jit
-from pomona._jit import kernel, n_threads, over_chunks, threads
+from pomona._jit import address_of, call, kernel, n_threads, over_chunks, threads, type_of, types
 
 
 @kernel
@@ -223,3 +223,22 @@ def test_versions_of_a_kernel_compiled_at_once_are_all_kept(tmp_path):
         ]
         assert [process.communicate()[0].strip() for process in running] == kinds
     assert len(list((tmp_path / "cache").rglob("*.nbc"))) == len(kinds)
+
+
+@kernel(by_address=True)
+def _put(place, numbers, amount):
+    numbers[place] += amount
+
+
+@kernel
+def _put_twice(address, numbers):
+    call(address, 1, numbers, 2.5)
+    call(address, np.int64(2), numbers, 4.0)
+
+
+def test_a_kernel_is_called_by_its_address():
+    numbers = np.zeros(3)
+    address = address_of(_put, types.int64, type_of(numbers), types.float64)
+    assert address == address_of(_put, types.int64, type_of(numbers), types.float64)
+    _put_twice(address, numbers)
+    assert numbers.tolist() == [0.0, 2.5, 4.0]

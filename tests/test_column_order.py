@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import pomona as pm
 from pomona.cli.app import build
-from pomona.data.dataset import concatenated
+from pomona.data.concatenation import concatenated
 from pomona.errors import InputError
 
 DATA = pm.simulate(15, docs_per_query=8, n_features=4, seed=1)

@@ -30,7 +30,9 @@ def collections(tmp_path_factory):
     def write(path, seed, max_label):
         data = pm.simulate(6, docs_per_query=8, n_features=5, seed=seed)
         path.parent.mkdir(parents=True, exist_ok=True)
-        pm.write_letor(pm.Dataset(data.X, np.minimum(data.y, max_label), data.qid + 100 * seed), path)
+        ids = [f"{seed}-{row}" for row in range(data.n_docs)]  # by which trec_eval breaks ties
+        labels, qid = np.minimum(data.y, max_label), data.qid + 100 * seed
+        pm.write_letor(pm.Dataset(data.X, labels, qid, doc_ids=ids), path)
 
     for number, place in enumerate(("MQ2007", "MQ2008", "OHSUMED-letor3/querylevelnorm")):
         for k in range(1, 6):
@@ -87,8 +89,10 @@ def test_a_spec_runs(name, runs):
 
 
 def test_the_pages_are_made_of_them_and_keep_their_sentences(runs, tmp_path, monkeypatch):
-    pages = _module(PAPERS / "pages.py")
-    monkeypatch.setattr(pages, "find", partial(find, n_resamples=100))
+    monkeypatch.syspath_prepend(PAPERS / "pages")
+    pages = _module(PAPERS / "pages" / "__main__.py")
+    monkeypatch.setattr("common.find", partial(find, n_resamples=100))
+    monkeypatch.setattr("brute_force.N_ANGLES", 72)
     shutil.copytree(ROOT / "docs" / "results", tmp_path / "results")
     before = {page.name: page.read_text() for page in (tmp_path / "results").glob("*.md")}
     assert before.keys() >= {"busa-fekete.md", "thesis.md", "yilmaz-robertson.md", "winning.md", "peers.md"}

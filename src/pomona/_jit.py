@@ -120,25 +120,32 @@ def _forget_old(home: Path, days: float = 30) -> None:
 @overload
 def kernel(function: F) -> F: ...
 @overload
-def kernel(*, fastmath: bool) -> Callable[[F], F]: ...
-def kernel(function: F | None = None, *, fastmath: bool = False) -> F | Callable[[F], F]:
+def kernel(*, fastmath: bool = False, by_address: bool = False) -> Callable[[F], F]: ...
+def kernel(
+    function: F | None = None, *, fastmath: bool = False, by_address: bool = False
+) -> F | Callable[[F], F]:
     """Compile `function` (cached on disk), releasing the interpreter while it runs.
 
     fastmath : let sums be reordered and products fused, so that a loop that adds up is vectorized. NaN and
         infinity keep their meaning, and the same code on the same numbers still gives the same bits.
+    by_address : other kernels call it by `call(address_of(…), …)`, and Python does not. A kernel that is
+        called by its name is compiled into each caller once more, and into the callers of those.
     """
     if function is None:
-        return partial(_compiled, fastmath=fastmath)
-    return _compiled(function, fastmath)
+        return partial(_compiled, fastmath=fastmath, by_address=by_address)
+    return _compiled(function, fastmath, by_address)
 
 
-def _compiled(function: F, fastmath: bool) -> F:
+def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
     previous, directory = config.CACHE_DIR, _kernel_directory(Path(function.__code__.co_filename))
     # Numba reads this setting while it decorates; other users of numba in the process keep theirs.
     config.CACHE_DIR = directory
     try:
         flags = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
-        compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
+        options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} if by_address else {}
+        compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags, **options)(
+            function
+        )
     finally:
         config.CACHE_DIR = previous
     if kept := getattr(compiled, "_cache", None):  # there is none where compiling is switched off
@@ -169,6 +176,33 @@ def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     made: Callable[..., Any] = numba.extending.intrinsic(function)
     return made
+
+
+type_of: Callable[[Any], Any] = numba.typeof
+"""The type that kernels see a value as."""
+
+
+def address_of(compiled: Callable[..., Any], *argument_types: Any) -> int:
+    """Where a kernel for arguments of these types begins in memory; it is compiled, or loaded, if need be."""
+    kernel: Any = compiled
+    kernel.compile(argument_types)
+    made = kernel.overloads[argument_types]
+    address: int = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+    return address
+
+
+@intrinsic
+def call(typing_context: Any, address: Any, first: Any, second: Any, third: Any) -> Any:
+    """`kernel(first, second, third)` of the kernel at an address, which gives nothing back."""
+
+    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds, convention = signature.args[1:], context.call_conv
+        function = convention.get_function_type(types.none, kinds)
+        place = builder.inttoptr(arguments[0], function.as_pointer())
+        convention.call_function(builder, place, types.none, kinds, arguments[1:])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, first, second, third), write
 
 
 def _let_nobody_compile() -> None:

@@ -1,8 +1,8 @@
 """A folder is a registry: drop a file in and its class is found, listed and documented.
 
 An entry is a public class whose body says `name = "..."` (and perhaps `aliases = (...)`, and a ranker its
-`family` and `paper`). Files are read with `ast`, not imported, so that listing what there is loads no torch
-and compiles no kernel.
+`family`, `optimizes` and `paper`). Files are read with `ast`, not imported, so that listing what there is
+loads no torch and compiles no kernel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pomona._docstring import section
 from pomona.errors import InputError, UnknownNameError
+
+_DESCRIBING = ("family", "paper", "optimizes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,9 @@ class Entry:
     aliases: tuple[str, ...] = ()
     family: str = ""
     paper: str = ""
+    optimizes: str = ""
+    departures: str = ""
+    """What a ranker does differently from its paper: the section `Departures` of its docstring."""
 
     def load(self) -> Any:
         """Import the file and return the class."""
@@ -51,9 +57,11 @@ def entries(folder: str) -> dict[str, Entry]:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 constants = _constants(node)
                 if "name" in constants:
-                    summary = (ast.get_docstring(node) or "").partition("\n")[0]
-                    more = {key: constants[key] for key in ("family", "paper") if key in constants}
+                    docstring = ast.get_docstring(node) or ""
+                    more = {key: constants[key] for key in _DESCRIBING if key in constants}
                     name, aliases = constants["name"], tuple(constants.get("aliases", ()))
+                    more |= {"departures": section(docstring, "Departures")}
+                    summary = docstring.partition("\n")[0]
                     found[name] = Entry(name, summary, module, node.name, aliases, **more)
     return dict(sorted(found.items()))
 
@@ -65,7 +73,7 @@ def _constants(node: ast.ClassDef) -> dict[str, Any]:
         if isinstance(statement, ast.AnnAssign | ast.Assign) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             for target in targets:
-                if isinstance(target, ast.Name) and target.id in ("name", "aliases", "family", "paper"):
+                if isinstance(target, ast.Name) and target.id in ("name", "aliases", *_DESCRIBING):
                     found[target.id] = ast.literal_eval(statement.value)
     return found
 

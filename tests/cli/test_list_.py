@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 
 from pomona.cli.list_ import Kind
 from pomona.cli.list_ import list as list_verb
+from pomona.errors import UnknownNameError
 
 
 def run(*words):
@@ -26,9 +27,28 @@ def test_one_line_each(kind, name):
 
 
 def test_rankers_tell_family_and_paper():
-    assert "(list-wise, " in json.loads(run("rankers", "--json").stdout)["lambdamart"]
+    assert "(list-wise, direct, " in json.loads(run("rankers", "--json").stdout)["lambdamart"]
 
 
 def test_every_kind_can_be_listed():
     for kind in Kind:
         assert run(kind.value).exit_code == 0
+
+
+def test_all_about_one_ranker():
+    told = run("rankers", "AdaRank").stdout
+    assert "departures from it" in told
+    assert "  n_rounds = 300" in told
+    assert json.loads(run("rankers", "adarank", "--json").stdout)["optimizes"] == "bound"
+    assert isinstance(run("rankers", "adarnk").exception, UnknownNameError)
+
+
+def test_one_line_of_another_kind():
+    assert run("conventions", "letor4").stdout.startswith("letor4  ")
+    assert len(run("conventions", "letor4").stdout.splitlines()) == 1
+    assert isinstance(run("measures", "ndgc").exception, UnknownNameError)
+
+
+def test_the_page_of_rankers():
+    assert run("rankers", "--markdown").stdout.startswith("# The rankers\n")
+    assert run("measures", "--markdown").exit_code == 2

@@ -157,3 +157,11 @@ def test_refused_in_one_line(table, text, options, message):
 def test_no_such_file(tmp_path):
     with pytest.raises(PomonaError, match=r"none\.csv: no such file"):
         run(tmp_path / "none.csv")
+
+
+def test_a_figure(table, tmp_path):
+    run(table(WIDE), "--figure", tmp_path / "winning.svg")
+    drawn = (tmp_path / "winning.svg").read_text()
+    assert all(name in drawn for name in ("Pareto-optimal", "LambdaMART", "normalized winning number"))
+    with pytest.raises(PomonaError, match=r"expected a figure's name in \.svg or \.pdf"):
+        run(table(WIDE), "--figure", tmp_path / "winning.gif")

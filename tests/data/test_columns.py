@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from pomona.data.dataset import Dataset, concatenated
+from pomona.data.concatenation import concatenated
+from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 
 

@@ -214,7 +214,7 @@ MEDDLERS = {
     "fit in place": ("learn", "np.clip(train.X, 0, 1, out=train.X)"),
     "sort": ("learn", "train.X.sort(axis=0)"),
     "predict": ("predict_queries", "train.X *= 2"),
-    "unlock": ("learn", "train.X = train.X.base; train.X.flags.writeable = True; train.X += 1"),
+    "unlock": ("learn", "valid.X = valid.X.base; valid.X.flags.writeable = True; valid.X += 1"),
 }
 
 

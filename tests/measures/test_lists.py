@@ -85,3 +85,10 @@ def test_no_documents():
     codes, levels = encode(np.empty(0))
     assert len(codes) == 0
     assert levels.tolist() == [0]
+
+
+def test_labels_of_very_many_values_are_sorted_too():
+    labels = np.random.default_rng(0).permutation(700) / 7
+    lists = RankedLists.of_documents(labels, np.array([0, 300, 300, 700]))
+    expected = np.concatenate([np.sort(labels[:300])[::-1], np.sort(labels[300:])[::-1]])
+    np.testing.assert_array_equal(lists.levels[lists.pool_codes], expected)

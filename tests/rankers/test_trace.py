@@ -248,18 +248,16 @@ def test_a_query_that_shows_much():
 
 def test_the_documented_query():
     """What docs/analyses/trace.md says of its picture."""
-    trace = pm.Trace()
-    ranker = pm.LambdaMART(n_trees=50, n_leaves=10, seed=1, **PUBLISHED)
+    trace = pm.Trace(["19"])
+    ranker = pm.LambdaMART(n_trees=5, n_leaves=10, seed=1, **PUBLISHED)
     ranker.fit(pm.simulate(100, seed=1), trace=trace)
-    before, after = (
-        trace.documents.filter(pl.col("label") >= 3, iteration=t).sort("label") for t in (15, 16)
-    )
+    before, after = (trace.documents.filter(pl.col("label") >= 3, iteration=t).sort("label") for t in (3, 4))
     assert before["score"].n_unique() == 1
-    assert (before["rank"].to_list(), after["rank"].to_list()) == ([1, 2], [2, 1])
-    assert before["lambda"].round(2).to_list() == [0.50, 0.74]
-    assert after["lambda"].round(2).to_list() == [0.23, 1.24]
+    assert (before["rank"].to_list(), after["rank"][1]) == ([1, 2], 1)
+    assert before["lambda"].round(2).to_list() == [2.03, 2.73]
+    assert after["lambda"].round(2).to_list() == [0.67, 4.17]
     values = trace.measures.drop_nulls().sort("iteration")["value"].round(3)
-    assert (values[15], values[16]) == (0.829, 0.953)
+    assert (values[3], values[4]) == (0.793, 0.866)
 
 
 def test_a_real_query_that_others_outweigh():
@@ -270,11 +268,8 @@ def test_a_real_query_that_others_outweigh():
     trace = pm.Trace([76])
     pm.LambdaMART(measure="ndcg@20", n_trees=50, n_leaves=10, **PUBLISHED).fit(train, trace=trace)
     values = trace.measures.drop_nulls().sort("iteration")["value"]
-    assert (values.arg_max(), round(values.max(), 3), round(values[-1], 3)) == (8, 0.919, 0.875)
-    means = trace.measures.filter(pl.col("qid").is_null()).sort("iteration")["value"]
-    assert means[-1] > means[15]
-    at_14, at_15, end = (
-        trace.documents.filter(iteration=t, rank=r)["label"].item() for t, r in ((14, 2), (15, 2), (50, 2))
-    )
-    assert (at_14, at_15, end) == (4, 2, 2)
-    assert trace.documents.filter(iteration=50, rank=3)["lambda"].item() > 0
+    assert (values.arg_max(), round(values.max(), 3), round(values[-1], 3)) == (2, 0.894, 0.887)
+    third = trace.documents.filter(pl.col("iteration") >= 1, rank=3)
+    assert third["label"].unique().to_list() == [4]
+    assert third["lambda"].min() > 0
+    assert trace.documents.filter(iteration=50, rank=2)["label"].item() == 2

@@ -47,3 +47,25 @@ def ada_rank(queries, measure, n_rounds, signs=(1,), rising=False):
         shares = [math.exp(-e) for e in values]
         shares = [p / sum(shares) for p in shares]
     return history
+
+
+def published(values_of_feature, values_of, n_rounds):
+    """The loop of the paper, word for word; (feature, α) of every round.
+
+    values_of_feature[j][q] is E of query q ranked by feature j, values_of(f) those of the combination f, a
+    dict of weights by feature.
+    """
+    n_queries = len(values_of_feature[0])
+    P, f, steps = [1 / n_queries] * n_queries, {}, []
+    for _ in range(n_rounds):
+        phi = [sum(p * e for p, e in zip(P, E, strict=True)) for E in values_of_feature]
+        h = phi.index(max(phi))
+        E = values_of_feature[h]
+        numerator = sum(p * (1 + e) for p, e in zip(P, E, strict=True))
+        denominator = sum(p * (1 - e) for p, e in zip(P, E, strict=True))
+        alpha = 0.5 * math.log(numerator / denominator)
+        f[h] = f.get(h, 0.0) + alpha
+        Z = [math.exp(-e) for e in values_of(f)]
+        P = [z / sum(Z) for z in Z]
+        steps.append((h, alpha))
+    return steps

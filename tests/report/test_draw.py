@@ -2,8 +2,8 @@ from subprocess import Popen
 
 import pytest
 
-from pomona.errors import PomonaError
-from pomona.report.draw import drawing, in_order
+from pomona.errors import InputError, PomonaError
+from pomona.report.draw import draw_file, drawing, in_order
 from pomona.report.encoding import for_file
 
 POINT = for_file({"data": {"values": [{"a": 1}]}, "mark": "point", "encoding": {"x": {"field": "a"}}})
@@ -63,3 +63,11 @@ def test_an_error_meanwhile_ends_the_processes(tmp_path):
 def test_resources_of_a_pdf_are_sorted():
     pdf = b"<<\n  /x2 7 0 R\n  /x1 9 0 R\n>>"
     assert in_order(pdf) == b"<<\n  /x1 9 0 R\n  /x2 7 0 R\n>>"
+
+
+def test_one_chart_as_its_file_says(tmp_path):
+    draw_file(tmp_path / "one.svg", POINT)
+    assert (tmp_path / "one.svg").read_text().startswith("<svg")
+    assert [path.name for path in tmp_path.iterdir()] == ["one.svg"]
+    with pytest.raises(InputError, match=r"ends in '\.png', expected a figure's name in \.svg or \.pdf"):
+        draw_file(tmp_path / "one.png", POINT)

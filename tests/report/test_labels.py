@@ -3,7 +3,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pomona.report.labels import CHARACTER_WIDTH, LINE_HEIGHT, around, spread
+from pomona.report.labels import CHARACTER_WIDTH, LINE_HEIGHT, Place, around, spread
 
 POSITIONS = st.lists(st.floats(0, 300), min_size=1, max_size=25)
 
@@ -56,3 +56,11 @@ def test_the_first_point_is_served_first():
     places = around([(100, 100)] * 12, ["a long name"] * 12, 220, 220)
     assert places[0].align
     assert not places[-1].align
+
+
+def test_a_label_that_is_needed_has_a_place_where_it_covers_least():
+    crowd = [(x, y) for x in range(0, 200, 8) for y in range(0, 100, 8)]
+    assert not around(crowd, ["long name"] * len(crowd), 200, 100)[0].align
+    needed = around(crowd, ["long name"] * len(crowd), 200, 100, n_needed=2)
+    assert [bool(place.align) for place in needed[:3]] == [True, True, False]
+    assert around([(50, 50)], [""], 200, 100, n_needed=1) == [Place()]

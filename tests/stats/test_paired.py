@@ -153,3 +153,9 @@ def test_agree_wants_one_direction():
 def test_other_queries_are_refused():
     with pytest.raises(InputError, match="found 2 and 3 values"):
         compare_pair([0.1, 0.2], [0.1, 0.2, 0.3])
+
+
+def test_the_sign_test_of_an_even_split_is_exactly_one():
+    for wins, losses in ((217, 218), (218, 217), (5, 5), (0, 1), (0, 0)):
+        assert sign_test([1.0] * wins + [-1.0] * losses + [0.0]) == 1.0
+    assert sign_test([1.0] * 3 + [-1.0]) == 2 * (1 + 4) / 16

@@ -91,6 +91,12 @@ class ScoresByPlace(Stepwise):
         return super().predict_rows(X) + 1e-9 * np.arange(len(X))
 
 
+class LearnsIds(Stepwise):
+    def learn(self, train, valid, weights):
+        super().learn(train, valid, weights)
+        self.coef_ = self.coef_ + float(train.qids[0])
+
+
 class IgnoresItsSeed(Stepwise):
     def learn(self, train, valid, weights):
         super().learn(train, valid, weights)
@@ -238,6 +244,7 @@ class CannotBeCloned(Stepwise):
         (OneScoreTooMany, checks.check_beats_random, r"must give one score a document: found shape \(\d+,\)"),
         (NotFinite, checks.check_beats_random, "scores must be finite, found 1 of"),
         (ScoresByPlace, checks.check_scores_follow_documents, "must not depend on the order of the rows"),
+        (LearnsIds, checks.check_shuffled_rows_teach_the_same, "in another order must give the same model"),
         (IgnoresItsSeed, checks.check_same_seed_same_model, "same seed must give the same model"),
         (CountsThreads, checks.check_same_seed_same_model, r"any number of threads \(1 and 2\)"),
         (LosesAnAttribute, checks.check_save_and_load, "save and load must keep attribute scale_"),

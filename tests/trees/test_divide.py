@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from pomona._jit import threads
-from pomona._team import new_board
 from pomona.trees.binning import Bins
 from pomona.trees.divide import divide, goes_left, open_root, sort_range
 from pomona.trees.grower import GrowthRules, Workspace
@@ -50,12 +49,12 @@ def by_hand(workspace, leaf):
 def test_children_have_their_documents_and_histograms(n_threads):
     with threads(n_threads):  # but this one thread does all tasks
         workspace = opened()
-        table, board = workspace.table, new_board()
-        open_root(board, table, 99, True)
+        table = workspace.table
+        open_root(table)
         assert np.array_equal(table.histograms[0], by_hand(workspace, 0))
         split = table.leaves[0].copy()
         assert split["feature"] == 3
-        divide(board, table, 0, 1, False, 99, True)
+        divide(table, 0, 1, False)
     left, right = (
         table.rows[table.leaves["begin"][leaf] : table.leaves["end"][leaf]].tolist() for leaf in (0, 1)
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pomona.cli.options import Json
+from pomona.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from pomona._registry import Entry
@@ -32,22 +33,53 @@ _FORMATS = {
 
 def list(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    name: Annotated[
+        str | None, typer.Argument(help="Only this one; of a ranker all there is to know.")
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="All about all rankers, as docs/rankers.md.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List what Pomona has, one line each.
 
     \b
-    Example:  pomona list measures
+    Examples:
+      pomona list measures
+      pomona list rankers adarank
     """
     from pomona.cli.output import print_json
 
+    if kind is Kind.rankers and (name or markdown):
+        _tell_rankers(name, as_json=as_json)
+        return
+    if markdown:
+        raise typer.BadParameter("--markdown is of rankers: pomona list rankers --markdown")
     rows = _rows(kind)
+    if name is not None:
+        if name not in rows:
+            raise UnknownNameError(kind.value.removesuffix("s"), name, rows)
+        rows = {name: rows[name]}
     if as_json:
         print_json(rows)
         return
     width = max((len(name) for name in rows), default=0)
     for name, summary in rows.items():
         typer.echo(f"{name.ljust(width)}  {summary}")
+
+
+def _tell_rankers(name: str | None, *, as_json: bool) -> None:
+    """One ranker for the terminal or for machines, or all of them as a page."""
+    from pomona._registry import entries
+    from pomona.cli.output import print_json
+    from pomona.rankers.sheet import json_of, markdown_of, sheet_of, text_of
+
+    if name is None:
+        typer.echo(markdown_of(map(sheet_of, entries("rankers"))), nl=False)
+    elif as_json:
+        print_json(json_of(sheet_of(name)))
+    else:
+        typer.echo(text_of(sheet_of(name)))
 
 
 def _rows(kind: Kind) -> dict[str, str]:
@@ -71,5 +103,5 @@ def _rows(kind: Kind) -> dict[str, str]:
 
 
 def _described(entry: Entry) -> str:
-    more = ", ".join(part for part in (entry.family, entry.paper) if part)
+    more = ", ".join(part for part in (entry.family, entry.optimizes, entry.paper) if part)
     return f"{entry.summary} ({more})" if more else entry.summary

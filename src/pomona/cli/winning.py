@@ -32,6 +32,9 @@ def winning(
         list[str] | None,
         typer.Option("--where", metavar="COLUMN=VALUE", help="Take only these rows of a long table; repeat."),
     ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw NWN by IWN into this file, .svg or .pdf.", metavar="FILE")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Count how many others each method beats (Tax, Bockting & Hiemstra 2015), by measure and over all.
@@ -48,6 +51,7 @@ def winning(
     Example:  pomona winning results.csv
               pomona winning literature.csv -m MAP,NDCG@10 --reading attained --json
               pomona winning runs.csv --where split=test --where fold=fold1
+              pomona winning literature.csv --figure winning.svg
     """
     from pomona.cli.output import print_json
     from pomona.stats.winning import READINGS
@@ -58,6 +62,8 @@ def winning(
     measures = _chosen(results, split_measures(measure))
     parts = {name: _rows(results, {name}, reading) for name in measures}
     combined = _rows(results, set(measures), reading)
+    if figure is not None:
+        _draw(combined, figure)
     if as_json:
         print_json({"reading": reading, "combined": combined, "measures": parts, "notes": results.notes})
         return
@@ -116,6 +122,15 @@ def _rows(results: _Results, measures: set[str], reading: Any) -> list[dict[str,
         for i, method in enumerate(results.values)
     ]
     return sorted(rows, key=lambda row: (-(row["normalized"] or 0.0), -row["ideal"]))
+
+
+def _draw(rows: list[dict[str, Any]], path: Path) -> None:
+    from pomona.report.draw import draw_file
+    from pomona.report.encoding import for_file, vega_lite
+    from pomona.report.sections.winning import winning_chart
+
+    compared = [{**row, "ranker": row["method"]} for row in rows if row["normalized"] is not None]
+    draw_file(path, for_file(vega_lite(winning_chart(compared, noun="methods"))))
 
 
 def _print(title: str, n_results: int, rows: list[dict[str, Any]]) -> None:

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from pomona.data.audit import audit
 from pomona.data.catalog import load_folds
-from pomona.data.dataset import Dataset, concatenated
+from pomona.data.concatenation import concatenated
+from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold, FoldFiles, Folds
 from pomona.data.k_fold import QueryKFold
 from pomona.data.read import read

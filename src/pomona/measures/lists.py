@@ -19,6 +19,9 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Codes, Offsets, Values
 from pomona.errors import InputError, UnknownNameError
 
+_COUNTED_LEVELS = 256
+"""Labels of more values than this, which few collections have, are sorted by NumPy."""
+
 TIE_RULES = {
     "stable": "tied documents keep their input order",
     "docid": "tied documents stand in descending byte order of their ids, as in trec_eval",
@@ -87,21 +90,18 @@ def _find_blocks(first, last, scores, order, query_ptr, out_end):
 
 @kernel
 def _sort_codes(first, last, codes, query_ptr, n_levels, out):
-    """Each query's codes in descending order."""
+    """Each query's codes in descending order, by counting them."""
     counts = np.zeros(n_levels, np.int64)
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
-        if n_levels <= 256:
-            for i in range(begin, end):
-                counts[codes[i]] += 1
-            place = begin
-            for level in range(n_levels - 1, -1, -1):
-                for _ in range(counts[level]):
-                    out[place] = level
-                    place += 1
-                counts[level] = 0
-        else:
-            out[begin:end] = np.sort(codes[begin:end])[::-1]
+        for i in range(begin, end):
+            counts[codes[i]] += 1
+        place = begin
+        for level in range(n_levels - 1, -1, -1):
+            for _ in range(counts[level]):
+                out[place] = level
+                place += 1
+            counts[level] = 0
 
 
 @kernel
@@ -284,6 +284,9 @@ def encode(labels: NDArray[np.floating[Any]]) -> tuple[Codes, Values]:
 
 
 def _descending(codes: Codes, query_ptr: Offsets, n_levels: int) -> Codes:
+    if n_levels > _COUNTED_LEVELS:
+        query = np.repeat(np.arange(len(query_ptr) - 1), np.diff(query_ptr))
+        return codes[np.lexsort((-codes, query))]
     out = np.empty_like(codes)
     over_chunks(_sort_codes, len(query_ptr) - 1, codes, query_ptr, n_levels, out, smallest=64)
     return out

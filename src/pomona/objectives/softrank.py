@@ -1,4 +1,4 @@
-"""Measures made smooth by noisy scores (SoftRank: Taylor et al. 2008; Yilmaz & Robertson 2010).
+"""Measures made smooth by noisy scores (SoftRank: Taylor et al. 2008; Yilmaz & Robertson 2009).
 
 Let the score of document j be normal around s_j with deviation σ. Then i stands above j with probability
 π_ij = Φ((s_i − s_j) / (√2 σ)), and the rank of j has a distribution p_j, built by adding one document after

@@ -22,6 +22,7 @@ from sklearn.exceptions import NotFittedError
 from pomona import _registry
 from pomona._jit import n_threads
 from pomona._types import Features, Scores, Values
+from pomona.data.content_order import in_content_order
 from pomona.data.dataset import Dataset, numbered
 from pomona.errors import InputError, PomonaError
 from pomona.measures.base import Measure
@@ -46,9 +47,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     """Learns from labelled documents to give scores that rank.
 
     A subclass declares its parameters (annotated class attributes with a default, which become the keywords
-    of `__init__` as in a dataclass), says what it is (`name`, `family`, `paper`), and writes the hooks
-    `learn` and `predict_rows` (or `predict_queries` and `scores_whole_queries`, where the score of a document
-    depends on the others of its query). What `learn` leaves and a model file keeps is named in
+    of `__init__` as in a dataclass), says what it is (`name`, `family`, `optimizes`, `paper`), and writes the
+    hooks `learn` and `predict_rows` (or `predict_queries` and `scores_whole_queries`, where the score of a
+    document depends on the others of its query). What `learn` leaves and a model file keeps is named in
     `learnt_attributes`; where that is no array, number, text or list, `get_state` and `set_state` turn it
     into some and back. A ranker that learns step by step records its steps in `start_training(…)`.
 
@@ -65,6 +66,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     name: ClassVar[str]
     family: ClassVar[str]
     """point-wise, pair-wise, list-wise, ensemble or baseline."""
+    optimizes: ClassVar[str] = ""
+    """What training lowers or raises: the measure itself, also by its lambdas or made smooth (`direct`), a
+    `bound` of it, a loss of its own (`surrogate`), or `nothing`."""
     paper: ClassVar[str]
     is_bound: ClassVar[bool] = False
     """Whether this is no method but a limit: it reads the labels of the documents that it scores."""
@@ -79,6 +83,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     A mapping says what each is (`learnt.py`), which is checked when a model is loaded.
     """
 
+    row_attributes: ClassVar[tuple[str, ...]] = ()
+    """What `learn` leaves with one value a training document, which `fit` puts in the order of the rows."""
+
     measure: str | Measure
     """What `score` reports, and what the ranker is selected by."""
 
@@ -87,6 +94,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     interrupted_: bool
     _log: TrainingLog | None
     _trace: Trace | None
+    _learnt_from: Dataset
+    """While it learns: the training data, which know the order in which their rows came."""
 
     # The names that scikit-learn's metadata routing reads: these methods want the query ids.
     __metadata_request__fit: ClassVar = {"qid": True}
@@ -183,19 +192,25 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
         if held_out is not None:
             held_out = _aligned(held_out, train.feature_names, "validation data")
-        if trace is not None:
-            trace.start(train, type(self).__name__, self.parsed_measure)
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
         self._set_column_names(_column_names(X))
         self._log, self._trace = None, trace
         try:
+            train = in_content_order(train, weights)  # a shuffled file is to teach the same
+            weights = None if sample_weight is None else _weights(sample_weight, train)
+            self._learnt_from = train
+            if trace is not None:
+                trace.start(train, type(self).__name__, self.parsed_measure)
             self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
+            for name in self.row_attributes:
+                setattr(self, name, train.to_input_order(getattr(self, name)))
             log = self._log
         except BaseException:
             del self.n_features_in_  # what a failed training left is no model
             raise
         finally:
             del self._log, self._trace
+            self.__dict__.pop("_learnt_from", None)
         if log is not None:
             if trace is not None:
                 trace.finish(log.unit, log.best_iteration)

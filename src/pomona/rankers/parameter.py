@@ -57,7 +57,7 @@ Probability = Annotated[float, Interval(0, 1, "()")]
 def check_parameters(estimator: Any) -> None:
     """Refuse, in one line, the first parameter of a dataclass that its type does not admit."""
     cls: type = type(estimator)
-    for name, kind in _types_of(cls).items():
+    for name, kind in types_of(cls).items():
         value = getattr(estimator, name)
         if not admits(kind, value):
             if typing.get_origin(kind) is Literal:
@@ -77,7 +77,7 @@ def values_outside(cls: type) -> dict[str, list[float]]:
     """
     outside = {
         name: [value for part in _parts(kind) for value in _outside(part)]
-        for name, kind in _types_of(cls).items()
+        for name, kind in types_of(cls).items()
     }
     return {name: values for name, values in outside.items() if values}
 
@@ -101,7 +101,8 @@ def _outside(kind: Any) -> list[float]:
 
 
 @cache
-def _types_of(cls: type) -> dict[str, Any]:
+def types_of(cls: type) -> dict[str, Any]:
+    """The type of every parameter of a dataclass; none where they cannot be told."""
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
     except NameError:  # a class of somebody's own whose types are not imported when it runs

@@ -97,8 +97,10 @@ class Trace:
         self._queries = np.array([_place(query, qids) for query in asked])
         lengths = np.diff(train.query_ptr)[self._queries]
         begins = train.query_ptr[self._queries]
-        self._rows = np.concatenate([b + np.arange(n) for b, n in zip(begins, lengths, strict=True)])
-        rows = self._rows if train.input_order is None else train.input_order[self._rows]
+        came = np.arange(train.n_docs) if train.input_order is None else train.input_order
+        parts = [b + np.argsort(came[b : b + n]) for b, n in zip(begins, lengths, strict=True)]
+        self._rows = np.concatenate(parts)
+        rows = came[self._rows]
         number = np.concatenate([np.arange(1, n + 1) for n in lengths]).astype(str).tolist()
         ids = [""] * len(rows) if train.doc_ids is None else list(train.doc_ids.take(self._rows))
         self._columns = {

@@ -16,6 +16,8 @@ from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.rankers.trace import Trace
 
+_ROUNDING = 1e-12  # of a mean over queries, which depends on their order; no iteration is better by it
+
 
 class TrainingLog:
     """What happened in a training, iteration by iteration.
@@ -111,9 +113,9 @@ class TrainingLog:
             judged = "".join(f", {part} {now:.4f}" for part, now in values.items())
             self._show(f"{self._path}{self.iteration} {self.unit}s{judged}")
         value = next((values[part] for part in self._deciding if part in values), None)
-        if value is None or value > self._highest:
+        if value is None or value > self._highest + _ROUNDING:
             self._highest, self._latest_rise = -np.inf if value is None else value, self.iteration
-        is_best = value is None or value > self.best_value
+        is_best = value is None or value > self.best_value + _ROUNDING
         if is_best:
             self.best_iteration, self.evals = self.iteration, self._curves
             self.best_value = self._highest

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pomona._pool import Pool, Worker
-from pomona.errors import PomonaError
+from pomona.errors import InputError, PomonaError
 from pomona.report.file import write_anew
 
 Draw = Callable[[str, str], None]
@@ -58,6 +59,18 @@ def drawing(folder: Path) -> Iterator[Draw]:
                 chart.result()
         except ChildProcessError as error:
             raise PomonaError(f"the figures could not be drawn: {error}") from None
+
+
+def draw_file(path: Path, chart: str) -> None:
+    """Draw one chart, given as Vega-Lite, as the file's name says: .svg or .pdf."""
+    if path.suffix.lower() not in (".svg", ".pdf"):
+        raise InputError(
+            f"ends in {path.suffix or 'nothing'!r}, expected a figure's name in .svg or .pdf", path
+        )
+    with TemporaryDirectory() as folder:
+        with drawing(Path(folder)) as draw:
+            draw("figure", chart)
+        write_anew(path, Path(folder, f"figure{path.suffix.lower()}").read_bytes())
 
 
 def _start_engine() -> None:

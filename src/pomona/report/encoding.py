@@ -16,7 +16,7 @@ import altair as alt
 from pomona.experiments.findings import Findings
 from pomona.report import labels
 from pomona.report.names import rankers_of
-from pomona.report.theme import LIGHT, SHAPES, SLOTS, slots_of, vega_config
+from pomona.report.theme import LABEL, LIGHT, SHAPES, SLOTS, SMALL_LABEL, slots_of, vega_config
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 Rows = list[dict[str, Any]]
@@ -51,26 +51,30 @@ def paint_order(rows: Rows) -> Rows:
     return sorted(rows, key=lambda row: SLOTS.index(row["slot"]), reverse=True)
 
 
-def color(findings: Findings | None = None) -> alt.Color:
+def color(legend: Findings | alt.Legend | None = None) -> alt.Color:
     """A ranker's colour; with findings, a legend of their rankers."""
     scale = alt.Scale(domain=list(SLOTS), range="category")
-    return alt.Color("slot:N", scale=scale, legend=_slot_legend(findings))
+    return alt.Color("slot:N", scale=scale, legend=_slot_legend(legend))
 
 
-def shape(findings: Findings | None = None) -> alt.Shape:
+def shape(legend: Findings | alt.Legend | None = None) -> alt.Shape:
     """A ranker's shape, for those who do not see the colour."""
     scale = alt.Scale(domain=list(SLOTS), range=list(SHAPES))
-    return alt.Shape("slot:N", scale=scale, legend=_slot_legend(findings))
+    return alt.Shape("slot:N", scale=scale, legend=_slot_legend(legend))
 
 
-def _slot_legend(findings: Findings | None) -> alt.Legend | None:
-    """Slots under the names of their rankers."""
-    if findings is None:
-        return None
-    slots = slots_of(rankers_of(findings), findings.baseline)
-    names = {slot: "others" if slot == "other" else ranker for ranker, slot in slots.items()}
+def _slot_legend(given: Findings | alt.Legend | None) -> alt.Legend | None:
+    """A legend, or that of the rankers of findings."""
+    if given is None or isinstance(given, alt.Legend):
+        return given
+    slots = slots_of(rankers_of(given), given.baseline)
+    return _legend({slot: "others" if slot == "other" else ranker for ranker, slot in slots.items()})
+
+
+def _legend(names: Mapping[str, str]) -> alt.Legend:
+    """Slots under names."""
     # A name goes into an expression: as JSON it stays a text, whatever it contains.
-    words = f"{_uninherited(json.dumps(names))}[datum.label]"
+    words = f"{_uninherited(json.dumps(dict(names)))}[datum.label]"
     return alt.Legend(
         title=None, orient="top", columns=3, values=sorted(names), labelExpr=words, labelLimit=150
     )
@@ -114,27 +118,43 @@ def labelled_points(
     y: alt.Y,
     tooltip: list[alt.Tooltip],
     joined: Literal["linear", "step-after"],
+    *,
+    groups: Mapping[str, str] | None = None,
+    n_needed: int = 0,
 ) -> Chart:
     """Points, the front that joins some, and labels where there is room, the first rows first.
 
-    There is one set of labels for wide plots and one for narrow ones; the width decides which is seen.
+    There is one set of labels for wide plots and one for narrow ones; the width decides which is seen. Where
+    a row has a `label`, it is shown instead of the ranker's name; `is_small` makes it so.
+
+    Parameters
+    ----------
+    groups : what slots stand for, where they are not rankers': a legend tells it.
+    n_needed : so many labels of the first rows are shown, whether there is room or not.
     """
-    base = alt.Chart(data_of(paint_order(rows))).encode(x=x, y=y, color=color(), tooltip=tooltip)
+    legend = None if groups is None else _legend(groups)
+    base = alt.Chart(data_of(paint_order(rows))).encode(x=x, y=y, color=color(legend), tooltip=tooltip)
     layers: list[Any] = [
         alt.Chart(data_of(front)).mark_line(style="front", interpolate=joined).encode(x=x, y=y),
-        base.mark_point(filled=True, size=80, opacity=1).encode(shape=shape()),
+        base.mark_point(filled=True, size=80, opacity=1).encode(shape=shape(legend)),
     ]
+    texts = [str(row.get("label", row["ranker"])) for row in rows]
     for width, seen in ((NARROW + 40, f"width >= {NARROW}"), (NARROW - 110, f"width < {NARROW}")):
         points = [(width * _part(row, x), FRONT_HEIGHT * (1 - _part(row, y))) for row in rows]
-        places = labels.around(points, [row["ranker"] for row in rows], width, FRONT_HEIGHT)
-        placed = [{**row, **place._asdict()} for row, place in zip(rows, places, strict=True) if place.align]
-        text = alt.Chart(data_of(placed)).encode(x=x, y=y, text="ranker:N")
+        places = labels.around(points, texts, width, FRONT_HEIGHT, n_needed=n_needed)
+        placed = [
+            {**row, "label": label, **place._asdict()}
+            for row, label, place in zip(rows, texts, places, strict=True)
+            if place.align
+        ]
+        text = alt.Chart(data_of(placed)).encode(x=x, y=y, text="label:N")
         layers += [
             text.mark_text(
                 style=style,
                 align=alt.expr("datum.align"),
                 dx=alt.expr("datum.dx"),
                 dy=alt.expr("datum.dy"),
+                fontSize=alt.expr(f"datum.is_small ? {SMALL_LABEL} : {LABEL}"),
                 opacity=alt.expr(f"{seen} ? 1 : 0"),
             )
             for style in ("halo", "direct-label")

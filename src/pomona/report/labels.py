@@ -52,9 +52,16 @@ Box = tuple[float, float, float, float]
 
 
 def around(
-    points: Sequence[tuple[float, float]], texts: Sequence[str], width: float, height: float
+    points: Sequence[tuple[float, float]],
+    texts: Sequence[str],
+    width: float,
+    height: float,
+    *,
+    n_needed: int = 0,
 ) -> list[Place]:
     """For each point (in pixels, the most important first) the first free place, or none.
+
+    An empty text needs no place. The first `n_needed` have one in any case, where they cover the least.
 
     >>> around([(50, 50), (51, 51)], ["one", "two"], 200, 100)
     [Place(align='center', dx=0.0, dy=-13.5), Place(align='right', dx=-7.0, dy=0.0)]
@@ -62,13 +69,19 @@ def around(
     taken: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for x, y in points]
     places = []
     for i, ((x, y), text) in enumerate(zip(points, texts, strict=True)):
-        for place in _AROUND:
+        covered = []
+        for place in _AROUND if text else ():
             box = _box(x + place.dx, y + place.dy, place.align, CHARACTER_WIDTH * len(text))
             inside = box[0] >= 0 and box[2] <= width and box[1] >= -LINE_HEIGHT and box[3] <= height
-            if inside and not any(_meet(box, other) for j, other in enumerate(taken) if j != i):
-                taken.append(box)
-                places.append(place)
-                break
+            # Leaving the plot is worse than covering all that is in it.
+            met = sum(_meet(box, other) for j, other in enumerate(taken) if j != i)
+            covered.append(met if inside else len(taken) + 1)
+        least = min(covered, default=1)
+        if least == 0 or (text and i < n_needed):
+            places.append(_AROUND[covered.index(least)])
+            taken.append(
+                _box(x + places[-1].dx, y + places[-1].dy, places[-1].align, CHARACTER_WIDTH * len(text))
+            )
         else:
             places.append(Place())
     return places

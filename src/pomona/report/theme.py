@@ -78,6 +78,8 @@ GRADES = tuple(f"grade{i}" for i in range(1, 6))
 SLOTS = ("1", "2", "3", "4", "5", "6", "other")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "circle")
 DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [1, 0])
+LABEL, SMALL_LABEL = 11, 9
+"""The size of labels, and of those of less weight."""
 # Vega measures text with these; the last resort is the one that vl-convert carries.
 FONT = "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
 
@@ -145,12 +147,17 @@ def vega_config(colors: Mapping[str, str], font: str = FONT, strong: int = 600) 
             "ramp": [colors[grade] for grade in GRADES],
         },
         "style": {
-            "direct-label": {"color": colors["ink"], "fontSize": 11, "align": "left", "baseline": "middle"},
+            "direct-label": {
+                "color": colors["ink"],
+                "fontSize": LABEL,
+                "align": "left",
+                "baseline": "middle",
+            },
             "halo": {
                 "color": colors["paper"],
                 "stroke": colors["paper"],
                 "strokeWidth": 3,
-                "fontSize": 11,
+                "fontSize": LABEL,
                 "baseline": "middle",
             },
             "leader": {"color": colors["other"], "strokeWidth": 0.7},

@@ -1,10 +1,8 @@
-"""What all contract checks share: how a broken promise is told, and what a docstring documents."""
+"""What all contract checks share: how a broken promise is told."""
 
 from __future__ import annotations
 
 import contextlib
-import inspect
-import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -12,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._docstring import parameters_of
 from pomona.errors import PomonaError
-
-_ENTRY = re.compile(r"(\w+(?:, *\w+)*) *:")
 
 
 def require(kept: object, promise: str) -> None:
@@ -49,40 +46,11 @@ def run_checks(checks: Sequence[Callable[..., None]], subject: Any, *arguments: 
             raise
 
 
-def documented_parameters(cls: type) -> set[str]:
-    """The names with an entry in a `Parameters` section of the docstring of the class or of one of its bases.
-
-    >>> class Demo:
-    ...     '''A class.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     a, b : two numbers; c : is no entry.
-    ...     k : a third.
-    ...
-    ...     Attributes
-    ...     ----------
-    ...     d_ : learnt.
-    ...     '''
-    >>> sorted(documented_parameters(Demo))
-    ['a', 'b', 'k']
-    """
-    names: set[str] = set()
-    for base in cls.__mro__:
-        lines = inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines()
-        inside = False
-        for line, following in itertools.zip_longest(lines, lines[1:], fillvalue=""):
-            if following.startswith("---"):  # the line is the head of a section
-                inside = line == "Parameters"
-            elif inside and (entry := _ENTRY.match(line)):
-                names.update(re.split(", *", entry[1]))
-    return names
-
-
 def check_parameters_are_documented(subject: Any, parameters: Sequence[str]) -> None:
     """Every parameter has an entry in a `Parameters` section of its class or of a base of it."""
     cls = type(subject)
-    missing = [name for name in parameters if name not in documented_parameters(cls)]
+    documented = parameters_of(cls)
+    missing = [name for name in parameters if name not in documented]
     require(
         not missing,
         f"every parameter must have an entry `name : what it means` in the `Parameters` section of the "

@@ -19,6 +19,8 @@ from sklearn.preprocessing import StandardScaler
 
 from pomona._jit import threads
 from pomona._types import Scores
+from pomona.data.content_order import in_content_order
+from pomona.data.dataset import Dataset
 from pomona.data.simulate import simulate
 from pomona.errors import InputError
 from pomona.measures.judge import evaluate
@@ -84,6 +86,24 @@ def check_scores_follow_documents(ranker: Ranker) -> None:
     scores = fitted.predict(fresh.X, qid=fresh.qid)
     shuffled = fitted.predict(fresh.X[order], qid=fresh.qid[order])
     require_equal(scores[order], shuffled, "the score of a document must not depend on the order of the rows")
+
+
+def check_shuffled_rows_teach_the_same(ranker: Ranker) -> None:
+    """Training rows in another order, or queries of other ids, give the same model to the last bit."""
+    data, random = train_data(), np.random.default_rng(0)
+    X, weights = np.round(data.X, 1), random.integers(1, 4, data.n_docs)  # rounded, so that there are ties
+    for given in (None, weights):
+        models = []
+        for rows in (np.arange(data.n_docs), random.permutation(data.n_docs)):
+            ids = [f"{17 * qid % 101}" for qid in data.qid[rows].tolist()] if rows[0] else data.qid
+            shuffled = Dataset(X[rows], data.y[rows], ids)
+            new, more = new_ranker(ranker, seed=3), None if given is None else given[rows]
+            models.append(new.fit(shuffled, valid=fresh_data(), sample_weight=more))
+        one, other = models
+        promise = "training rows in another order must give the same model"
+        require_equal(one.predict(fresh_data()), other.predict(fresh_data()), promise)
+        curves = getattr(one, "evals_", None), getattr(other, "evals_", None)
+        require(is_same(*curves), f"{promise} and learning curves, found {curves}")
 
 
 def check_same_seed_same_model(ranker: Ranker) -> None:
@@ -175,7 +195,8 @@ def check_any_table(ranker: Ranker) -> None:
 
 def check_data_stay_as_they_are(ranker: Ranker) -> None:
     """Neither `fit` nor `predict` writes into the data."""
-    data = simulate(20, docs_per_query=10, n_features=4, seed=3)
+    # In the order that `fit` would put them in: they are lent as they are, not as a copy.
+    data = in_content_order(simulate(20, docs_per_query=10, n_features=4, seed=3)).gathered()
     before = [array.copy() for array in (data.X, data.y, data.query_ptr)]
     new_ranker(ranker).fit(data, valid=data).predict(data)
     for name, old in zip(("X", "y", "query_ptr"), before, strict=True):
@@ -304,6 +325,7 @@ _CHECKS: tuple[RankerCheck, ...] = (
     check_is_an_estimator,
     check_beats_random,
     check_scores_follow_documents,
+    check_shuffled_rows_teach_the_same,
     check_same_seed_same_model,
     check_save_and_load,
     check_training_is_recorded,

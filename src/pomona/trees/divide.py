@@ -10,6 +10,10 @@ becomes the larger side's. Each is a step of a team (`_team.py`), cut into tasks
     SETTLE   bytes of the rows: sums become histograms, and both sides are searched for splits
     SHARED   features: the split that all cells of a level share (oblivious trees)
 
+A step is a kernel `(task, table, order)` that is compiled by itself and called by its address; so are
+`SEARCH`, the splits of one side, `RUN`, a step from beginning to end, and `FILL`, the two steps that make
+histograms.
+
 Sums are of integers, so neither the number of tasks nor who does them changes a bit.
 """
 
@@ -20,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel
+from pomona._jit import address_of, call, kernel, type_of, types
 from pomona._team import await_reports, await_step, publish, report, take
 from pomona._types import Offsets
 from pomona.trees.histogram import accumulate, settle
@@ -78,7 +82,8 @@ ORDER = np.dtype(
 )
 """What the step at hand is about."""
 
-SORT, PLACE, ADD, SETTLE, SHARED = range(5)
+SORT, PLACE, ADD, SETTLE, SHARED, SEARCH, RUN, FILL = range(8)
+N_ADDRESSES = 8
 
 NO_SIBLING = -1
 """The large side of the root, which has no parent to take its histogram from."""
@@ -94,6 +99,8 @@ _OWN_SUMS = 1 << 17  # additions from which a part of the rows is worth sums of 
 class Table(NamedTuple):
     """All that the kernels of growing work on."""
 
+    board: NDArray[np.int64]
+    """Of the team."""
     columns: NDArray[np.uint8]
     """(n_features, n_docs) codes"""
     words: NDArray[np.uint64]
@@ -126,6 +133,8 @@ class Table(NamedTuple):
     """(n_tasks, 2) SPLIT, the best of each task for both sides"""
     order: NDArray[np.void]
     """(1,) ORDER"""
+    addresses: NDArray[np.int64]
+    """(8,) where the kernels of the steps, and of what leads through them, are"""
 
 
 @kernel
@@ -158,7 +167,7 @@ def sort_range(first, last, codes, bin_, nan_code, rows, out_left, out_right):
     return n_left
 
 
-@kernel
+@kernel(by_address=True)
 def _sort(task, table, order):
     at = table.leaves[order["leaf"]]
     nan_code = table.features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
@@ -171,27 +180,32 @@ def _sort(task, table, order):
     )
 
 
-@kernel
+@kernel(by_address=True)
 def _place(task, table, order):
     """Move a sorted range to its place in `rows`; the lefts of a single range are in place already.
 
     The packed values of the smaller side are fetched into `ordered`, aligned with `rows`.
     """
     begin, end, n_ranges, rows = order["begin"], order["end"], order["n_tasks"], table.rows
-    n_left = table.n_left[:n_ranges]
-    source, all_left, before = _cut(begin, end, n_ranges, task), np.sum(n_left), np.sum(n_left[:task])
-    lefts = n_left[task]
+    all_left, before, lefts = np.int64(0), np.int64(0), table.n_left[task]
+    for other in range(n_ranges):
+        all_left += table.n_left[other]
+        before += table.n_left[other] if other < task else 0
+    source = _cut(begin, end, n_ranges, task)
     rights = _cut(begin, end, n_ranges, task + 1) - source - lefts
     left_at, right_at = begin + before, source + all_left - before
+    # Loops, not slices: numba's slices carry messages of shapes that differ, which take a second to compile.
     if n_ranges > 1:
-        rows[left_at : left_at + lefts] = table.spare[0, source : source + lefts]
-    rows[right_at : right_at + rights] = table.spare[1, source : source + rights]
+        for k in range(lefts):
+            rows[left_at + k] = table.spare[0, source + k]
+    for k in range(rights):
+        rows[right_at + k] = table.spare[1, source + k]
     at, size = (left_at, lefts) if 2 * all_left <= end - begin else (right_at, rights)
     for k in range(at, at + size):
         table.ordered[k] = table.packed[rows[k]]
 
 
-@kernel
+@kernel(by_address=True)
 def _add(task, table, order):
     n_blocks, n_groups = table.blocks.size, order["n_groups"]
     part, b, group = task // (n_blocks * n_groups), task // n_groups % n_blocks, task % n_groups
@@ -212,12 +226,24 @@ def _may_be_divided(leaf, max_depth, terms):
 
 
 @kernel
-def _search_bytes(first, last, leaf, table, max_depth, out):
-    """The best split of a leaf on the features seated in bytes first..last."""
+def _bytes_of(task, table, order):
+    """The range of bytes that a task settles."""
+    n_bytes, n_tasks = table.bytes_.size, order["n_tasks"]
+    return n_bytes * task // n_tasks, n_bytes * (task + 1) // n_tasks
+
+
+@kernel(by_address=True)
+def _search(task, table, order):
+    """The best split of the smaller side (task ~n: the larger) on the features seated in the task's bytes."""
+    side = np.int64(task < 0)
+    number = ~task if side else task
+    first, last = _bytes_of(number, table, order)
+    leaf = table.leaves[order["large"] if side else order["small"]]
+    out = table.best_splits[number, side]
     terms, unit = table.terms[0], table.terms[0]["value_unit"]
     low, high = leaf["low"] / unit, leaf["high"] / unit
     no_split(leaf["total"], low, high, terms, out)
-    if not _may_be_divided(leaf, max_depth, terms):
+    if not _may_be_divided(leaf, order["max_depth"], terms):
         return
     sums, gains = np.empty(257, np.int64), np.empty(257)
     bins = table.histograms[leaf["slot"]]
@@ -228,10 +254,9 @@ def _search_bytes(first, last, leaf, table, max_depth, out):
             search(f, table.features[f], feature_bins, leaf["total"], low, high, terms, sums, gains, out)
 
 
-@kernel
+@kernel(by_address=True)
 def _settle(task, table, order):
-    n_bytes, n_tasks = table.bytes_.size, order["n_tasks"]
-    first, last = n_bytes * task // n_tasks, n_bytes * (task + 1) // n_tasks
+    first, last = _bytes_of(task, table, order)
     small, large = table.leaves[order["small"]], table.leaves[order["large"]]
     sibling = table.histograms.shape[0] - 1 if order["large"] == NO_SIBLING else large["slot"]
     settle(
@@ -239,12 +264,12 @@ def _settle(task, table, order):
         table.histograms[small["slot"]], table.histograms[sibling],
     )  # fmt: skip
     if order["is_searched"]:
-        _search_bytes(first, last, small, table, order["max_depth"], table.best_splits[task, 0])
+        call(table.addresses[SEARCH], task, table, order)
         if order["large"] != NO_SIBLING:
-            _search_bytes(first, last, large, table, order["max_depth"], table.best_splits[task, 1])
+            call(table.addresses[SEARCH], ~task, table, order)
 
 
-@kernel
+@kernel(by_address=True)
 def _search_shared(task, table, order):
     n_cells, n_features = order["n_cells"], table.features.size
     totals, lows, highs = np.empty(n_cells, np.int64), np.empty(n_cells), np.empty(n_cells)
@@ -263,59 +288,46 @@ def _search_shared(task, table, order):
 
 
 @kernel
-def _do(task, table, order):
-    if order["step"] == SORT:
-        _sort(task, table, order)
-    elif order["step"] == PLACE:
-        _place(task, table, order)
-    elif order["step"] == ADD:
-        _add(task, table, order)
-    elif order["step"] == SETTLE:
-        _settle(task, table, order)
-    else:
-        _search_shared(task, table, order)
-
-
-@kernel
-def serve(board, table):
+def serve(table):
     """What a member of the team does until it is dismissed."""
+    board = table.board
     while await_step(board):
         task = take(board)
         if task >= 0:
-            _do(task, table, table.order[0])
+            call(table.addresses[table.order[0]["step"]], task, table, table.order[0])
             report(board)
 
 
-@kernel
-def run(board, table, step, n_tasks):
-    """One step, by the whole team if there is more than one task."""
-    order = table.order[0]
-    order["step"], order["n_tasks"] = step, n_tasks
+@kernel(by_address=True)
+def _run(step, table, order):
+    """One step of `n_tasks`, by the whole team if there is more than one."""
+    board, address, n_tasks = table.board, table.addresses[step], order["n_tasks"]
+    order["step"] = step
     if n_tasks == 1 or table.n_left.size == 1:
         for task in range(n_tasks):
-            _do(task, table, order)
+            call(address, task, table, order)
         return
     publish(board, n_tasks)
     task = take(board)
     while task >= 0:
-        _do(task, table, order)
+        call(address, task, table, order)
         report(board)
         task = take(board)
     await_reports(board, n_tasks)
 
 
 @kernel
-def _tasks(table, work, least):
+def _tasks(n_threads, work, least):
     """Into how many tasks to cut so much work, none below the least; one for each thread at most."""
-    return max(1, min(table.n_left.size, work // least))
+    return max(1, min(n_threads, work // least))
 
 
 @kernel
-def _best_of(splits, n_tasks, side, out):
+def _best_of(splits, out):
     """The best split of all tasks; of equal gains, that on the lowest feature."""
-    best = splits[0, side]
-    for task in range(1, n_tasks):
-        other = splits[task, side]
+    best = splits[0]
+    for task in range(1, splits.size):
+        other = splits[task]
         if other["feature"] >= 0 and (
             best["feature"] < 0
             or other["gain"] > best["gain"]
@@ -327,36 +339,38 @@ def _best_of(splits, n_tasks, side, out):
     out["bin"], out["nan_left"] = best["bin"], best["nan_left"]
 
 
-@kernel
-def _add_and_settle(board, table, small, large, max_depth, is_searched):
+@kernel(by_address=True)
+def _fill(unused, table, order):
     """The histogram of the smaller side, and thereby of the larger; if asked, their best splits."""
-    order, leaves, width = table.order[0], table.leaves, table.bytes_.size
-    order["small"], order["large"] = small, large
-    order["max_depth"], order["is_searched"] = max_depth, is_searched
+    leaves, width, n_blocks, n_threads = table.leaves, table.bytes_.size, table.blocks.size, table.n_left.size
+    small, large = order["small"], order["large"]
     order["begin"], order["end"] = leaves[small]["begin"], leaves[small]["end"]
-    work, n_blocks = (order["end"] - order["begin"]) * width, table.blocks.size
-    order["n_parts"] = _tasks(table, work, _OWN_SUMS)
+    work = (order["end"] - order["begin"]) * width
+    order["n_parts"] = _tasks(n_threads, work, np.int64(_OWN_SUMS))
     order["n_groups"] = 1
-    wanted = 2 * _tasks(table, work, _ADDED)
+    wanted = 2 * _tasks(n_threads, work, np.int64(_ADDED))
     while order["n_groups"] < 8 and order["n_parts"] * n_blocks * order["n_groups"] < wanted:
         order["n_groups"] *= 2
-    run(board, table, ADD, order["n_parts"] * n_blocks * order["n_groups"])
-    n_tasks = _tasks(table, width, _SETTLED_BYTES)
-    run(board, table, SETTLE, n_tasks)
-    if is_searched:
-        _best_of(table.best_splits, n_tasks, 0, leaves[small])
+    order["n_tasks"] = order["n_parts"] * n_blocks * order["n_groups"]
+    call(table.addresses[RUN], np.int64(ADD), table, order)
+    order["n_tasks"] = _tasks(n_threads, width, np.int64(_SETTLED_BYTES))
+    call(table.addresses[RUN], np.int64(SETTLE), table, order)
+    if order["is_searched"]:
+        _best_of(table.best_splits[: order["n_tasks"], 0], leaves[small])
         if large != NO_SIBLING:
-            _best_of(table.best_splits, n_tasks, 1, leaves[large])
+            _best_of(table.best_splits[: order["n_tasks"], 1], leaves[large])
 
 
 @kernel
-def open_root(board, table, max_depth, is_searched):
+def open_root(table):
     """The histogram of leaf 0, and its best split if asked for."""
+    order = table.order[0]
     if table.bytes_.size == 0:
         table.leaves[0]["gain"] = 0.0
         return
-    _add_and_settle(board, table, 0, NO_SIBLING, max_depth, is_searched)
-    table.order[0]["is_root"] = False
+    order["small"], order["large"] = 0, NO_SIBLING
+    call(table.addresses[FILL], np.int64(0), table, order)
+    order["is_root"] = False
 
 
 @kernel
@@ -397,24 +411,37 @@ def open_children(leaves, leaf, new, n_left, features, terms, nodes):
 
 
 @kernel
-def divide(board, table, leaf, new, is_last, max_depth, is_searched):
+def divide(table, leaf, new, is_last):
     """Divide a leaf by its best split into itself and leaf `new`; the last needs no histograms."""
     order, leaves = table.order[0], table.leaves
     order["leaf"], order["begin"], order["end"] = leaf, leaves[leaf]["begin"], leaves[leaf]["end"]
-    n_ranges = _tasks(table, order["end"] - order["begin"], _SORTED_ROWS)
-    run(board, table, SORT, n_ranges)
-    run(board, table, PLACE, n_ranges)
+    n_ranges = _tasks(table.n_left.size, order["end"] - order["begin"], np.int64(_SORTED_ROWS))
+    order["n_tasks"] = n_ranges
+    call(table.addresses[RUN], np.int64(SORT), table, order)
+    call(table.addresses[RUN], np.int64(PLACE), table, order)
     n_left = np.sum(table.n_left[:n_ranges])
-    small, large = open_children(leaves, leaf, new, n_left, table.features, table.terms, table.nodes)
+    order["small"], order["large"] = open_children(
+        leaves, leaf, new, n_left, table.features, table.terms, table.nodes
+    )
     if not is_last:
-        _add_and_settle(board, table, small, large, max_depth, is_searched)
+        call(table.addresses[FILL], np.int64(0), table, order)
 
 
 @kernel
-def find_shared(board, table, n_cells):
+def find_shared(table, n_cells):
     """The split that all cells share into best_splits[0, 0], gain 0 if there is none."""
-    table.order[0]["n_cells"] = n_cells
-    n_tasks = _tasks(table, n_cells * table.bin_start[-1], _SEARCHED_BINS)
+    order = table.order[0]
+    n_tasks = _tasks(table.n_left.size, n_cells * table.bin_start[-1], np.int64(_SEARCHED_BINS))
     n_tasks = max(1, min(n_tasks, table.features.size))
-    run(board, table, SHARED, n_tasks)
-    _best_of(table.best_splits, n_tasks, 0, table.best_splits[0, 0])
+    order["n_tasks"], order["n_cells"] = n_tasks, n_cells
+    call(table.addresses[RUN], np.int64(SHARED), table, order)
+    _best_of(table.best_splits[:n_tasks, 0], table.best_splits[0, 0])
+
+
+def find_addresses(table: Table, is_oblivious: bool) -> None:
+    """Compile, or load, the kernels that are called by their addresses; what is not used is left out."""
+    own = {SHARED: _search_shared} if is_oblivious else {SEARCH: _search}
+    steps = {SORT: _sort, PLACE: _place, ADD: _add, SETTLE: _settle, RUN: _run, FILL: _fill, **own}
+    kinds = types.int64, type_of(table), type_of(table.order[0])
+    for number, step in steps.items():
+        table.addresses[number] = address_of(step, *kinds)

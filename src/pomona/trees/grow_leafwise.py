@@ -5,6 +5,8 @@ Trees become deep where it pays. Of equal gains, the leaf with the lowest number
 
 from __future__ import annotations
 
+import numpy as np
+
 from pomona._jit import kernel
 from pomona.trees.binning import Bins, Codes
 from pomona.trees.divide import divide, open_root
@@ -12,18 +14,25 @@ from pomona.trees.grower import Grower, GrowthRules, Workspace
 
 
 @kernel
-def _grow(board, table, most_leaves, max_depth):
+def _first_of_best(leaves):
+    """The leaf whose best split gains most."""
+    leaf = 0
+    for other in range(1, leaves.size):
+        if leaves[other]["gain"] > leaves[leaf]["gain"]:
+            leaf = other
+    return leaf
+
+
+@kernel
+def _grow(table, most_leaves):
     """Divide leaves until there are enough, or none gains; returns how many there are."""
-    leaves, n_leaves = table.leaves, 1
-    open_root(board, table, max_depth, True)
+    leaves, n_leaves = table.leaves, np.int64(1)
+    open_root(table)
     while n_leaves < most_leaves:
-        leaf = 0
-        for other in range(1, n_leaves):
-            if leaves[other]["gain"] > leaves[leaf]["gain"]:
-                leaf = other
+        leaf = _first_of_best(leaves[:n_leaves])
         if not leaves[leaf]["gain"] > 0:
             break
-        divide(board, table, leaf, n_leaves, n_leaves + 1 == most_leaves, max_depth, True)
+        divide(table, leaf, n_leaves, n_leaves + 1 == most_leaves)
         n_leaves += 1
     return n_leaves
 
@@ -31,7 +40,6 @@ def _grow(board, table, most_leaves, max_depth):
 class LeafwiseGrower(Grower):
     """Grows trees of up to `rules.n_leaves` leaves, best gain first.
 
-    >>> import numpy as np
     >>> X = np.array([[1.0], [2.0], [3.0], [4.0]], np.float32)
     >>> bins = Bins.of(X)
     >>> grower = LeafwiseGrower(bins, bins.codes(X), GrowthRules(min_docs=1))
@@ -43,7 +51,6 @@ class LeafwiseGrower(Grower):
 
     def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules) -> None:
         super().__init__(bins, codes, rules, rules.n_leaves)
-        self._max_depth = 2**31 - 1 if rules.max_depth is None else rules.max_depth
 
     def _divide_leaves(self, workspace: Workspace) -> int:
-        return workspace.grow(_grow, workspace.rules.n_leaves, self._max_depth)
+        return workspace.grow(_grow, workspace.rules.n_leaves)

@@ -45,18 +45,18 @@ def _give_split(split, table, leaf):
 
 
 @kernel
-def _grow(board, table, max_depth):
+def _grow(table, max_depth):
     """Divide all cells, level after level, while there is a split that gains; returns the depth."""
-    open_root(board, table, max_depth, False)
+    open_root(table)
     for depth in range(max_depth):
         n_cells = 1 << depth
-        find_shared(board, table, n_cells)
+        find_shared(table, n_cells)
         if not table.best_splits[0, 0]["gain"] > 0:
             return depth
         for c in range(n_cells):
             _give_split(table.best_splits[0, 0], table, table.leaves[c])
         for c in range(n_cells):
-            divide(board, table, c, c + n_cells, depth + 1 == max_depth, max_depth, False)
+            divide(table, c, c + n_cells, depth + 1 == max_depth)
     return max_depth
 
 
@@ -79,7 +79,7 @@ class ObliviousGrower(Grower):
                 f"an oblivious tree of depth {self._max_depth} would have 2^{self._max_depth} leaves;"
                 f" expected max_depth at most {MOST_DEPTH}"
             )
-        super().__init__(bins, codes, rules, 2**self._max_depth)
+        super().__init__(bins, codes, rules, 2**self._max_depth, is_oblivious=True)
 
     def _divide_leaves(self, workspace: Workspace) -> int:
         return 1 << workspace.grow(_grow, self._max_depth)

@@ -19,7 +19,7 @@ from pomona._team import dismiss, new_board
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins, Codes
-from pomona.trees.divide import LEAF, NODE, ORDER, SPLIT, Table, goes_left, serve
+from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
 from pomona.trees.histogram import SCRATCH, pack
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
@@ -108,7 +108,9 @@ class GrownTree:
 class Workspace:
     """The tables and buffers of one grower, kept from tree to tree."""
 
-    def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int) -> None:
+    def __init__(
+        self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int, *, is_oblivious: bool = False
+    ) -> None:
         n_features, n_docs = bins.n_features, codes.n_docs
         if rules.monotone is not None and len(rules.monotone) != n_features:
             raise InputError(f"found {len(rules.monotone)} monotone constraints for {n_features} features")
@@ -123,6 +125,7 @@ class Workspace:
         self.all_rows = np.arange(n_docs, dtype=np.int32)
         bin_start = np.concatenate(([0], np.cumsum(bins.n_bins, dtype=np.int64)))
         self.table = Table(
+            board=new_board(),
             columns=codes.columns,
             words=codes.words,
             blocks=codes.block_table,
@@ -143,7 +146,12 @@ class Workspace:
             n_left=np.zeros(1, np.int64),
             best_splits=np.zeros((1, 2), SPLIT),
             order=np.zeros(1, ORDER),
+            addresses=np.zeros(N_ADDRESSES, np.int64),
         )
+        # The leaves of an oblivious tree have no splits of their own.
+        self.table.order["is_searched"] = not is_oblivious
+        self.table.order["max_depth"] = 2**31 - 1 if rules.max_depth is None else rules.max_depth
+        find_addresses(self.table, is_oblivious)
 
     def _enlarge(self, n_rows: int) -> None:
         """For more rows, as a bootstrap sample may have, and for more threads."""
@@ -200,10 +208,10 @@ class Workspace:
         table.order["is_root"] = not self.is_bag
 
     def grow(self, lead: Callable[..., int], *arguments: Any) -> int:
-        """Run a grower's kernel `lead(board, table, *arguments)` with a team."""
-        board, table = new_board(), self.table
+        """Run a grower's kernel `lead(table, *arguments)` with a team."""
+        table = self.table = self.table._replace(board=new_board())
         grown: int = together(
-            lambda: lead(board, table, *arguments), lambda: serve(board, table), lambda: dismiss(board)
+            lambda: lead(table, *arguments), lambda: serve(table), lambda: dismiss(table.board)
         )
         return grown
 
@@ -250,8 +258,10 @@ def newton_steps(sums: Values, l2: float) -> Values:
 class Grower(ABC):
     """Grows one tree after another on the same binned documents."""
 
-    def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int) -> None:
-        self._workspace = Workspace(bins, codes, rules, n_leaves)
+    def __init__(
+        self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int, *, is_oblivious: bool = False
+    ) -> None:
+        self._workspace = Workspace(bins, codes, rules, n_leaves, is_oblivious=is_oblivious)
 
     def grow(
         self,

@@ -1,5 +1,6 @@
 import itertools
 import math
+import os
 
 import numpy as np
 import pytest
@@ -59,6 +60,78 @@ def test_agrees_with_the_plain_twin(seed, signs, rising):
         fitted = AdaRank(n_rounds=n_rounds, **options).fit(data)
         assert fitted.coef_ == pytest.approx(expected[fitted.best_iteration_ - 1], rel=1e-9)
         assert len(fitted.evals_["train"]) == n_rounds
+
+
+PUBLISHED = {
+    "all_queries": True,
+    "repeats": True,
+    "rising": False,
+    "allow_reversed": False,
+    "early_stopping": None,
+    "n_rounds": 25,
+}
+"""The published loop, as the docstring tells."""
+
+
+def published_steps(data, measure):
+    """By the paper's loop, judged by `evaluate`, (feature, α) of every round."""
+
+    def values_of(weights):
+        scores = sum(data.X[:, j].astype(float) * weight for j, weight in weights.items())
+        return pm.evaluate(data, scores, measure, per_query=True)[measure].tolist()
+
+    values_of_feature = [values_of({j: 1.0}) for j in range(data.n_features)]
+    return reference.published(values_of_feature, values_of, PUBLISHED["n_rounds"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("measure", ["ndcg@10", "yahoo:ndcg@10", "letor4:ndcg@5", "ap"])
+def test_the_published_loop_can_be_had_exactly(seed, measure):
+    data = untied(seed, n_queries=12)
+    y = data.y.copy()
+    y[:18] = 0.0  # three queries without a relevant document
+    data = data.replace(y=y)
+    steps = published_steps(data, measure)
+    fitted = AdaRank(measure=measure, normalize=None, **PUBLISHED).fit(data)
+    assert fitted.features_.tolist() == [feature for feature, _ in steps]
+    assert fitted.alphas_ == pytest.approx([alpha for _, alpha in steps], rel=1e-12)
+    kept = np.bincount(
+        fitted.features_[: fitted.best_iteration_], fitted.alphas_[: fitted.best_iteration_], 4
+    )
+    assert fitted.coef_ == pytest.approx(kept, rel=1e-12)
+
+
+@pytest.mark.skipif("POMONA_DATA" not in os.environ, reason="needs the collections under POMONA_DATA")
+def test_queries_without_relevant_documents_decide_the_steps_of_the_published_loop():
+    """What "trained with" a tool changes: the first α on MQ2008, fold 1."""
+    train = pm.load("mq2008", fold=1)[0]
+    first = {}
+    for convention in ("ranklib", "yahoo", "letor4"):
+        fitted = AdaRank(measure=f"{convention}:ndcg@10", **{**PUBLISHED, "n_rounds": 1}).fit(train)
+        first[convention] = round(float(fitted.alphas_[0]), 3)
+    assert first == {"ranklib": 0.537, "yahoo": 1.023, "letor4": 0.237}
+
+
+def test_a_distribution_that_is_multiplied():
+    """By hand (RankLib's rule): E = (0.8, 0.6), α = 0.867301 gives P = (0.456743, 0.543257)."""
+    E, alpha = np.array([0.8, 0.6]), 0.867301
+    assert query_distribution(alpha * E, np.full(2, 0.5)) == pytest.approx([0.456743, 0.543257], abs=5e-7)
+
+
+def test_multiplied_weights_gather():
+    train = untied(5, n_queries=30)
+    options = {"measure": "ap", "normalize": None, "rising": False, "all_queries": True, "n_rounds": 8}
+    fitted = AdaRank(multiplied=True, **options).fit(train)
+    weights, P = np.zeros(train.n_features), np.full(train.n_queries, 1 / train.n_queries)
+    for feature, alpha in zip(fitted.features_, fitted.alphas_, strict=True):
+        sign = np.sign(alpha)
+        E = pm.evaluate(train, sign * train.X[:, feature], "ap", per_query=True)["ap"]
+        assert abs(alpha) == pytest.approx(0.5 * math.log(P @ (1 + E) / (P @ (1 - E))), rel=1e-9)
+        weights[feature] += alpha
+        values = pm.evaluate(train, train.X.astype(float) @ weights, "ap", per_query=True)["ap"]
+        P = P * np.exp(-abs(alpha) * values)
+        P /= P.sum()
+    assert fitted.alphas_.tolist() != AdaRank(**options).fit(train).alphas_.tolist()
 
 
 def test_the_training_measure_rises(train):

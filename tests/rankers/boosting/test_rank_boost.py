@@ -1,4 +1,5 @@
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pomona as pm
 from pomona.errors import InputError
 from pomona.rankers.base import load_model
 from pomona.rankers.boosting.rank_boost import RankBoost
+from pomona.testing import check_ranker
 from reference import rank_boost as reference
 
 
@@ -156,3 +158,66 @@ def test_refusals(train):
         RankBoost(n_rounds=0).fit(train)
     with pytest.raises(InputError, match="n_thresholds must be an integer of at least 1, or None, found 0"):
         RankBoost(n_thresholds=0).fit(train)
+
+
+def test_values_by_hand():
+    data = pm.Dataset([[3.0], [1.0], [2.0]], [2, 1, 0], [1, 1, 1])
+    fitted = RankBoost(weak="value", n_rounds=1).fit(data)
+    # On [0, 1] the documents stand at 1, 0 and ½: right by 1 and by ½ in two pairs, wrong by ½ in the third.
+    r = (1 + 1 / 2 - 1 / 2) / 3
+    alpha = 0.5 * math.log((1 + r) / (1 - r))
+    assert fitted.model_.weight == pytest.approx([alpha])
+    assert fitted.predict(data) == pytest.approx([alpha, 0, alpha / 2])
+    loss = (math.exp(-alpha) + math.exp(-alpha / 2) + math.exp(alpha / 2)) / 3
+    assert fitted.evals_["loss"] == pytest.approx([loss])
+    assert fitted.predict([[9.0], [-9.0]]) == pytest.approx([alpha, 0])
+
+
+@given(seed=st.integers(0, 10**6))
+def test_values_agree_with_all_pairs(seed):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(4, 16))
+    X, y, qid = random.random((n, 3)), random.integers(0, 4, n), np.sort(random.integers(0, 3, n))
+    y[:2], qid[:2] = (1, 0), 0
+    X[random.random((n, 3)) < 0.2] = np.nan
+    data = pm.Dataset(X, y, qid)
+    pairs = reference.pairs_of(data.y.tolist(), data.qid.tolist())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # nothing may be left that tells documents apart
+        predicted = RankBoost(weak="value", n_rounds=5).fit(data).predict(data)
+    scores, weak = np.zeros(n), []
+    for j in range(3):
+        x = data.X[:, j].astype(float)
+        low, high = (np.nanmin(x), np.nanmax(x)) if not np.isnan(x).all() else (0, 0)
+        h = (x - low) / (high - low) if high > low else np.where(np.isnan(x), np.nan, 0.0)
+        weak += [np.where(np.isnan(x), filled, h) for filled in (0.0, 1.0)]
+    for _ in range(5):
+        shares = np.array([math.exp(scores[j] - scores[i]) for i, j in pairs])
+        shares /= shares.sum()
+        rs = [sum(d * (h[i] - h[j]) for d, (i, j) in zip(shares, pairs, strict=True)) for h in weak]
+        best = int(np.argmax(np.abs(rs)))
+        if abs(rs[best]) < 1e-12:
+            break
+        r = np.clip(rs[best], 1 / (2 * len(pairs)) - 1, 1 - 1 / (2 * len(pairs)))
+        scores += 0.5 * math.log((1 + r) / (1 - r)) * weak[best]
+    assert [predicted[i] - predicted[j] for i, j in pairs] == pytest.approx(
+        [scores[i] - scores[j] for i, j in pairs], abs=1e-6
+    )
+
+
+def test_infinite_values_are_the_ends():
+    data = pm.Dataset([[np.inf], [1.0], [0.0], [-np.inf]], [3, 2, 1, 0], [1, 1, 1, 1])
+    scores = RankBoost(weak="value", n_rounds=1).fit(data).predict(data)
+    assert scores[0] == scores[1] > scores[2] == scores[3]
+
+
+def test_values_keep_what_rankers_promise():
+    check_ranker(RankBoost, weak="value", n_rounds=20)
+
+
+def test_a_model_of_values_is_loaded_as_one(train, tmp_path):
+    fitted = RankBoost(weak="value", n_rounds=5).fit(train, valid=train)
+    fitted.save(tmp_path / "m.pomona")
+    loaded = load_model(tmp_path / "m.pomona")
+    assert (loaded.predict(train) == fitted.predict(train)).all()
+    assert str(loaded.model_) == str(fitted.model_)

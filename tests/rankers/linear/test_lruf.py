@@ -47,6 +47,13 @@ def test_expected_probability_of_the_relevant_never_falls():
     assert (np.diff(means) > 0).all()
 
 
+def test_probabilities_are_in_the_order_of_the_rows():
+    data = many([1, 0, 0], 9)
+    order = np.random.default_rng(1).permutation(data.n_docs)
+    scattered = LRUF().fit(data.X[order], data.y[order], data.qid[order]).probability_
+    assert scattered.tolist() == LRUF().fit(data).probability_[order].tolist()
+
+
 def test_only_relevant_documents_are_rewarded():
     data = many([1, 0, 0], 50)
     ranker = LRUF(n_shown=1, n_rounds=1, learning_rate=0.3).fit(data)

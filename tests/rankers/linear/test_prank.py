@@ -71,7 +71,9 @@ def train():
     return pm.simulate(60, docs_per_query=15, n_features=6, seed=1)
 
 
-def test_a_radius_is_a_scale_of_the_features(train):
+def test_a_radius_is_a_scale_of_the_features(train, monkeypatch):
+    # Documents of other features would be visited in another order.
+    monkeypatch.setattr("pomona.rankers.base.in_content_order", lambda data, weights: data)
     X = PRank().prepared(train).X
     length = np.sqrt((X.astype(float) ** 2).sum(axis=1).mean())
     scaled = train.replace(X=X * np.float32(0.25))

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import pomona as pm
+from pomona.data.content_order import in_content_order
 from pomona.errors import InputError
 from pomona.rankers.linear.rank_cosine import RankCosine, _find_steps, _Lists, _loss_after
 from reference import rank_cosine as reference
@@ -77,7 +78,7 @@ def with_something_to_say(data):
 
 @pytest.mark.parametrize("center", [True, False])
 def test_every_round_takes_the_feature_that_helps_most(train, center):
-    useful = with_something_to_say(train)
+    useful = in_content_order(with_something_to_say(train)).gathered()  # in which fit adds up
     fitted = RankCosine(n_rounds=12, center=center).fit(useful)
     X, y = fitted.prepared(useful).X.astype(float), useful.y.astype(float)
     lists = _Lists.of(fitted.prepared(useful), y, np.ones(useful.n_queries), center)
@@ -97,7 +98,7 @@ def test_every_round_takes_the_feature_that_helps_most(train, center):
 
 @pytest.mark.parametrize("center", [True, False])
 def test_comes_near_the_optimum(train, center):
-    useful = with_something_to_say(train)
+    useful = in_content_order(with_something_to_say(train)).gathered()  # in which fit adds up
     fitted = RankCosine(n_rounds=2000, tolerance=1e-10, center=center).fit(useful)
     X, y = fitted.prepared(useful).X.astype(float), useful.y.astype(float)
     theirs = minimize(

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import LinearSVC
 
 import pomona as pm
 from pomona.errors import InputError
 from pomona.rankers.linear.rank_svm import PairLoss, RankSVM
+from pomona.testing import check_ranker
 from reference import margins
 
 
@@ -104,6 +106,112 @@ def test_the_optimum_is_scipys_and_scikit_learns(C):
     svc = LinearSVC(loss="squared_hinge", dual=False, fit_intercept=False, C=C, tol=1e-9, max_iter=10_000)
     svc.fit(deltas * sign[:, None], sign)
     assert ours == pytest.approx(svc.coef_[0], rel=1e-4, abs=1e-6)
+
+
+def dual_optimum(products, C):
+    """The hinge's dual, max Σ α − ½ αᵀ K α with 0 ≤ α ≤ C, and its α, by SciPy."""
+
+    def negative(alpha):
+        return 0.5 * alpha @ products @ alpha - alpha.sum(), products @ alpha - 1
+
+    bounds = [(0.0, C)] * len(products)
+    start = np.full(len(products), C / 2)
+    options = {"ftol": 0, "gtol": 1e-10, "maxiter": 100_000, "maxfun": 10**6}
+    found = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return -found.fun, found.x
+
+
+@pytest.mark.parametrize("C", [1e-4, 0.01, 1.0, 10.0])
+def test_the_hinge_meets_its_dual(C):
+    data = random_data(7, n_queries=12)
+    deltas = differences(data)
+    ranker = RankSVM(C=C, loss="hinge", normalize=None, tolerance=1e-9).fit(data)
+    w = ranker.coef_
+    value = 0.5 * w @ w + C * np.maximum(1 - deltas @ w, 0).sum()
+    bound, _ = dual_optimum(deltas @ deltas.T, C)
+    assert ranker.converged_
+    assert value == pytest.approx(bound, rel=1e-6)
+    assert value >= bound * (1 - 1e-12)
+
+
+@given(seed=st.integers(0, 10**6), scale=st.sampled_from([0.1, 1.0, 10.0]), weighted=st.booleans())
+def test_the_tangent_of_the_hinge_touches_it_and_lies_below(seed, scale, weighted):
+    data = random_data(seed)
+    random = np.random.default_rng(seed + 1)
+    weights = np.repeat(random.random(data.n_queries), np.diff(data.query_ptr)) if weighted else None
+    loss = PairLoss(data, weights)
+
+    def hinge(w):
+        given = np.ones(data.n_queries) if weights is None else weights[data.query_ptr[:-1]]
+        short = [
+            weight * max(0.0, 1 - (X[i] - X[j]) @ w)
+            for weight, (X, y) in zip(given, queries(data), strict=True)
+            for i, j in margins.pairs(y)
+        ]
+        return sum(short) / loss.n_pairs
+
+    w = scale * random.normal(size=4)
+    slope, offset = loss.tangent(w)
+    assert offset - slope @ w == pytest.approx(hinge(w), rel=1e-10, abs=1e-10)
+    for other in scale * random.normal(size=(5, 4)):
+        assert offset - slope @ other <= hinge(other) + 1e-9
+
+
+@pytest.mark.parametrize(("kernel", "degree"), [("rbf", 3), ("poly", 2)])
+def test_with_all_documents_as_landmarks_a_kernel_is_exact(kernel, degree):
+    data, gamma, C = random_data(3, n_queries=5), 0.7, 0.5
+    options = {"kernel": kernel, "gamma": gamma, "degree": degree, "n_components": 10**6}
+    ranker = RankSVM(C=C, loss="hinge", normalize=None, tolerance=1e-9, **options).fit(data)
+    exact = pairwise_kernels(
+        data.X.astype(float), metric=kernel, gamma=gamma, **({"degree": degree} if kernel == "poly" else {})
+    )
+    sides = [
+        (a + i, a + j) for a, b in pairwise(data.query_ptr) for i, j in margins.pairs(data.y[a:b].tolist())
+    ]
+    signs = np.zeros((len(sides), data.n_docs))
+    for row, (i, j) in zip(signs, sides, strict=True):
+        row[i], row[j] = 1, -1
+    _, alpha = dual_optimum(signs @ exact @ signs.T, C)
+    expected = exact @ signs.T @ alpha
+    found = ranker.predict(data)
+    assert found - found[0] == pytest.approx(expected - expected[0], abs=2e-3 * np.ptp(expected))
+
+
+def test_a_kernel_learns_what_no_line_can():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, (600, 2))
+    y = (np.abs(X).max(axis=1) < 0.5).astype(int) + (np.abs(X).max(axis=1) < 0.25)
+    data = pm.Dataset(X, y, np.repeat(np.arange(30), 20))
+    line, curve = (RankSVM(kernel=kernel, C=1.0, normalize=None).fit(data) for kernel in ("linear", "rbf"))
+    assert curve.score(data) > 0.95 > 0.7 > line.score(data)
+
+
+def test_the_weights_of_a_kernel_are_its_mean_slopes():
+    data = random_data(4, n_queries=20)
+    for kernel in ("rbf", "poly"):
+        ranker = RankSVM(kernel=kernel, normalize=None, n_components=15).fit(data)
+        marks = ranker.landmarks_.astype(np.float64)
+        for j, step in enumerate(1e-3 * np.eye(4)):
+            up, down = (ranker.predict_rows((marks + sign * step).astype(np.float32)) for sign in (1, -1))
+            assert ranker.coef_[j] == pytest.approx(np.mean(up - down) / 2e-3, rel=2e-3, abs=1e-4)
+
+
+def test_landmarks_are_drawn_by_the_seed_and_no_more_than_asked_for():
+    data = random_data(5, n_queries=20)
+    drawn = [RankSVM(kernel="rbf", n_components=10, seed=seed).fit(data).landmarks_ for seed in (0, 0, 1)]
+    assert len(drawn[0]) == 10
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[0] != drawn[2]).any()
+
+
+@pytest.mark.parametrize("options", [{"loss": "hinge"}, {"kernel": "rbf"}, {"kernel": "poly", "degree": 2}])
+def test_every_variant_keeps_what_rankers_promise(options):
+    check_ranker(RankSVM, n_components=30, **options)
+
+
+def test_the_search_space_of_a_kernel_has_its_gamma():
+    assert "gamma" not in RankSVM.space_for({})
+    assert "gamma" in RankSVM.space_for({"kernel": "rbf"})
 
 
 def test_the_start_does_not_matter():

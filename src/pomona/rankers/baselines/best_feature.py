@@ -31,11 +31,18 @@ class BestFeature(Ranker):
     allow_reversed : whether a feature may also rank from its lowest value to its highest.
 
     The feature is chosen on the training queries alone: a validation set goes unused.
+
+    Departures
+    ----------
+    The papers leave open how ties and undefined values are judged: by the mean over all orders of tied
+    documents, and as the last of the training data. A feature may also rank from its lowest value
+    (`allow_reversed`), which RankLib's may not.
     """
 
     name = "bestfeature"
     aliases = ("best_feature", "best-feature", "bestsinglefeature")
     family = "baseline"
+    optimizes = "direct"
     paper = "Busa-Fekete, Szarvas, Éltető & Kégl, ECAI workshop 2012"
     learnt_attributes = {
         "feature_": int,

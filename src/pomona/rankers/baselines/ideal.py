@@ -22,11 +22,16 @@ class IdealRanker(Ranker):
     Parameters
     ----------
     measure : what `score` reports.
+
+    Departures
+    ----------
+    None: the thesis' Best Ranker. It reads the labels of the very documents it scores.
     """
 
     name = "ideal"
     aliases = ("best_ranker",)
     family = "baseline"
+    optimizes = "nothing"
     paper = "no method: the upper bound of a comparison"
     is_bound = True
 

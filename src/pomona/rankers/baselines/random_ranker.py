@@ -32,11 +32,16 @@ class RandomRanker(Ranker):
     ----------
     measure : what `score` reports.
     seed : another seed, another order.
+
+    Departures
+    ----------
+    None: there is no paper.
     """
 
     name = "random"
     aliases = ("random_ranker", "random-ranker")
     family = "baseline"
+    optimizes = "nothing"
     paper = "no method: the floor of a comparison"
 
     measure: str | Measure = "ndcg@10"

@@ -16,11 +16,16 @@ class WorstRanker(IdealRanker):
     Parameters
     ----------
     measure : what `score` reports.
+
+    Departures
+    ----------
+    None: the thesis' Worst Ranker. It reads the labels of the very documents it scores.
     """
 
     name = "worst"
     aliases = ("worst_ranker",)
     family = "baseline"
+    optimizes = "nothing"
     paper = "no method: the lower bound of a comparison"
 
     def predict_queries(self, data: Dataset) -> Scores:

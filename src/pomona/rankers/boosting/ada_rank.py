@@ -6,29 +6,7 @@ With E(f; q) the measure of query q ranked by f, each round takes the feature h 
     f ← f + α h,   α = ½ ln(Σ_q P(q) (1 + E(h; q)) / Σ_q P(q) (1 − E(h; q))),   P(q) ∝ exp(−E(f; q))
 
 Every feature is judged once on every query before the first round, so a round costs a weighted mean of these
-values and one judging of f. As in `feature_values`, a measure that names no tie rule is judged in training by
-its mean over all orders of tied documents: few features tell all documents apart.
-
-What the paper leaves open, and what we do:
-
-- Nothing keeps a step from harming: P hardly changes from round to round, so the paper's loop soon swings
-  between the two best features. Here a step must raise the training measure; the feature of one that does not
-  is left out until another's has, and learning ends when none is left (`rising`).
-- The paper's features rank from their highest value only; some help from the lowest (`allow_reversed`).
-- Queries whose value no ranking changes would only gather weight: P leaves them out.
-- The best round is kept, by the validation measure where there are validation data.
-- A feature that ranks every query perfectly would get an infinite α: the denominator is at least 1e-12.
-
-Both defaults were chosen inside the training and validation folds of LETOR 4.0. With NDCG@10 as E the mean
-NDCG rises from 0.479 to 0.490 by `rising` and to 0.493 by `allow_reversed` on MQ2007, from 0.482 to 0.483 and
-0.484 on MQ2008; with AP from 0.478 to 0.487 and 0.488, and from 0.482 to 0.482 and 0.484.
-`rising=False, allow_reversed=False` is the published loop, less the steps that change no query's value.
-RankLib multiplies P by exp(−α E(f; q)) from round to round, stops at the first step that loses 0.002, and
-leaves out what wins twice running: without the step rule of `rising` that did worse on MQ2007, and no better
-on MQ2008.
-
-Under the LETOR conventions NDCG@10 is 0 for a query of fewer than ten documents, which therefore teaches
-nothing: to be judged by them, rather train towards `ndcg@10` or AP.
+values and one judging of f.
 """
 
 from __future__ import annotations
@@ -47,6 +25,7 @@ from pomona.rankers.evaluator import (
     with_fair_ties,
 )
 from pomona.rankers.feature_values import query_values
+from pomona.rankers.learnt import Array
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.parameter import PositiveInt
@@ -65,24 +44,78 @@ class AdaRank(LinearRanker):
     allow_reversed : whether a feature may also rank from its lowest value to its highest; the paper's
         may not.
     rising : whether every step must raise the training measure; the paper's need not.
+    repeats : whether a step may change no query's value, as when a feature wins twice running. The paper's
+        may, and its loop then takes the same step for ever.
+    all_queries : whether queries whose value no ranking changes have a share in P; the paper's have. Their
+        value, 0 or 1 as the convention says of queries without a relevant document, then decides how long
+        each step is.
+    multiplied : RankLib's P, multiplied by exp(−α E(f; q)) from round to round, instead of the paper's.
     early_stopping : stop after so many rounds without a better measure (of the validation data, or else the
         training data); None never stops.
     verbose : show a progress bar.
+
+    Attributes
+    ----------
+    features_, alphas_ : of each step its feature and α, below 0 for a reversed one. The first
+        `best_iteration_` of them are the model.
+
+    Departures
+    ----------
+    `AdaRank(all_queries=True, repeats=True, rising=False, allow_reversed=False, early_stopping=None)` is the
+    published loop, step by step. By default:
+
+    - A step must raise the training measure; the feature of one that does not is left out until another's
+      has, and learning ends when none is left (`rising`). P hardly changes from round to round, so the
+      paper's loop soon takes one step for ever, or swings between two.
+    - Features may rank from their lowest value (`allow_reversed`).
+    - P leaves out the queries whose value no ranking changes, which would only gather weight
+      (`all_queries`). So training under `yahoo` and under `ranklib` gives one model; by the paper's P it
+      does not.
+
+    In either case:
+
+    - A measure that names no tie rule is judged in training by its mean over all orders of tied documents:
+      few features tell all documents apart.
+    - Features are scaled inside each query (`normalize`), and constant ones are left out.
+    - The round that is kept is the best by the validation measure (without validation data, by the training
+      measure), not the last.
+    - A feature that ranks every query perfectly would get an infinite α: the denominator is at least 1e-12.
+
+    RankLib leaves out what wins twice running, stops at the first step that loses 0.002, and multiplies P
+    (`multiplied`): without the step rule of `rising` that did worse on MQ2007, and no better on MQ2008.
+
+    Notes
+    -----
+    `rising` and `allow_reversed` were chosen inside the training and validation folds of LETOR 4.0. With
+    NDCG@10 as E the mean NDCG rises from 0.479 to 0.490 by `rising` and to 0.493 by `allow_reversed` on
+    MQ2007, from 0.482 to 0.483 and 0.484 on MQ2008; with AP from 0.478 to 0.487 and 0.488, and from 0.482 to
+    0.482 and 0.484.
+
+    Under the LETOR conventions NDCG@10 is 0 for a query of fewer than ten documents, which therefore teaches
+    nothing: to be judged by them, rather train towards `ndcg@10` or AP.
     """
 
     name = "adarank"
     aliases = ("ada_rank", "ada-rank")
     family = "list-wise"
+    optimizes = "bound"
     paper = "Xu & Li, SIGIR 2007"
     search_space = {
         "n_rounds": (10, 500, "log int"),
         "allow_reversed": [True, False],
         "rising": [True, False],
     }
+    learnt_attributes = {
+        "features_": Array("n_steps", dtype=np.int64, below="n_features"),
+        "alphas_": Array("n_steps"),
+    }
 
     n_rounds: PositiveInt = 300
     allow_reversed: bool = True
     rising: bool = True
+    repeats: bool = False
+    all_queries: bool = False
+    multiplied: bool = False
     early_stopping: PositiveInt | None = 50
     verbose: bool = False
 
@@ -92,6 +125,8 @@ class AdaRank(LinearRanker):
         extremes = best_and_worst(train, self.parsed_measure)
         _check_range(extremes, self.parsed_measure)
         counting = queries_that_count(extremes, self.parsed_measure, by_query)
+        if self.all_queries:
+            counting = by_query > 0
         values = self._values_of_features(train)[:, counting]
         weight = by_query[counting]
         left_out = np.tile(
@@ -101,6 +136,7 @@ class AdaRank(LinearRanker):
         constant = left_out.copy()
         distribution = query_distribution(np.zeros(len(weight)), weight)
         before, reached = np.full(len(weight), np.nan), -np.inf
+        steps: list[tuple[int, float]] = []
         log = self.start_training(self.n_rounds, unit="round", deciding=("valid", "train"))
         judge = self.curve_judge(valid)
         with log.watch():
@@ -110,18 +146,31 @@ class AdaRank(LinearRanker):
                 if means[best] <= 0:
                     break
                 side, feature = divmod(best, train.n_features)
+                alpha = step_size(values[best], distribution)
                 stepped = coef.copy()
-                stepped[feature] += step_size(values[best], distribution) * (-1.0 if side else 1.0)
+                stepped[feature] += -alpha if side else alpha
                 judged = judged_rankings(train, weighted_sums(train.X, stepped)[None], measure)[0]
                 height = float(np.average(judged, weights=by_query))
-                if height <= reached + _ROUNDING if self.rising else np.array_equal(judged[counting], before):
+                if not self._may_step(height - reached, judged[counting], before):
                     left_out[best] = True
                     continue
                 coef, before, reached, left_out = stepped, judged[counting], height, constant.copy()
-                distribution = query_distribution(before, weight)
+                if self.multiplied:
+                    distribution = query_distribution(alpha * before, distribution)
+                else:
+                    distribution = query_distribution(before, weight)
+                steps.append((feature, -alpha if side else alpha))
                 self.keep_if_best(log, coef, {"train": height, **judge(coef)})
                 if log.should_stop or log.iteration == self.n_rounds:
                     break
+        self.features_ = np.array([feature for feature, _ in steps], np.int64)
+        self.alphas_ = np.array([alpha for _, alpha in steps], np.float64)
+
+    def _may_step(self, rise: float, judged: Values, before: Values) -> bool:
+        """Whether a step may be taken that raises the mean so, and queries from `before` to `judged`."""
+        if self.rising:
+            return rise > _ROUNDING
+        return self.repeats or not np.array_equal(judged, before)
 
     def _values_of_features(self, train: Dataset) -> Values:
         """(n_features, n_queries) E of every feature; with reversed ones, as many rows again below."""

@@ -1,4 +1,4 @@
-"""RankBoost (Freund, Iyer, Schapire & Singer 2003): thresholded features, boosted on pairs.
+"""RankBoost (Freund, Iyer, Schapire & Singer 2003): single features, boosted on pairs.
 
 Lowers Σ exp(H(worse) − H(better)) over all pairs of differently labelled documents of a query. Each round
 weighs the pairs by D ∝ exp(H(worse) − H(better)), takes the stump h = [x_f > θ] with the largest
@@ -14,18 +14,18 @@ No pair is ever looked at. r = Σ_x π(x) h(x) with the potentials
 which sums by label give in O(n · K) a query, and one sweep over the potentials in the order of a feature's
 values tries all of its thresholds. Sums are kept as logarithms: no margin is too large for them.
 
+With `weak="value"` h is a feature itself, on [0, 1], as in the paper's third method; r and α are the same.
+
 D is normalized over all pairs of all queries, as published, so a query with many pairs weighs more;
-`balance_queries` gives every query the same weight. As in the LETOR baselines, the number of rounds is chosen
-on the validation data. An undefined value passes a stump or not, whichever makes |r| larger (section 3.2 of
-the paper). What we do differently: a stump that orders all pairs rightly would get an infinite α; |r| is cut
-at 1 − 1 / (2 · number of pairs).
+`balance_queries` gives every query the same weight. An undefined value passes a stump or not (of a value, is
+1 or 0), whichever makes |r| larger (section 3.2 of the paper).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,12 @@ from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.boosting.stumps.stump_sum import StumpSum
+from pomona.rankers.boosting.stumps.value_sum import ScaledFeatures, ValueSum
 from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.linear.sums.label_sums import grades
 from pomona.rankers.parameter import PositiveInt
 
+_Stump = tuple[int, int, bool]
 _CHANCE = 1e-12
 """An |r| that rounding alone may leave."""
 
@@ -118,13 +120,15 @@ def _best_stumps(first, last, codes, n_values, potential, out_r, out_code, out_u
 
 
 class RankBoost(Ranker):
-    """RankBoost: thresholded features, boosted on pairs.
+    """RankBoost: features, thresholded or as they are, boosted on pairs.
 
     Parameters
     ----------
     measure : chooses the number of rounds on the validation queries, and is what `score` reports; any
         measure, any convention.
-    n_rounds : the most stumps to add.
+    weak : what is added each round: `threshold`, a feature above a threshold or not, or `value`, a feature
+        scaled to [0, 1] by its least and greatest training value.
+    n_rounds : the most of them.
     n_thresholds : how many thresholds of a feature are tried, at equal shares of the documents; None
         tries all.
     balance_queries : weigh each query's pairs by one over their number, so that all queries count alike.
@@ -134,11 +138,19 @@ class RankBoost(Ranker):
     Attributes
     ----------
     evals_ : after each round the `loss`, 1 before the first, and as for every ranker.
+
+    Departures
+    ----------
+    - A weak ranker that orders all pairs rightly would get an infinite α: |r| is cut at
+      1 − 1 / (2 · number of pairs).
+    - The number of rounds is chosen on the validation queries, as for the LETOR baselines.
+    - The weak ranker has the largest |r|, so α may be below 0; RankLib takes the largest r.
     """
 
     name = "rankboost"
     aliases = ("rank_boost", "rank-boost")
     family = "pair-wise"
+    optimizes = "surrogate"
     paper = "Freund, Iyer, Schapire & Singer, JMLR 2003"
     search_space = {
         "n_rounds": (30, 1000, "log int"),
@@ -146,6 +158,7 @@ class RankBoost(Ranker):
     }
 
     measure: str | Measure = "ndcg@10"
+    weak: Literal["threshold", "value"] = "threshold"
     n_rounds: PositiveInt = 300
     n_thresholds: PositiveInt | None = None
     balance_queries: bool = False
@@ -154,37 +167,41 @@ class RankBoost(Ranker):
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         pairs = _Pairs(train, weights, self.balance_queries)
-        coded = _CodedFeatures(train.X, self.n_thresholds)
+        weak: _WeakRankers = (
+            _CodedFeatures(train.X, train.feature_names, self.n_thresholds)
+            if self.weak == "threshold"
+            else ScaledFeatures(train.X, train.feature_names)
+        )
         held_out = None if valid is None else np.zeros(valid.n_docs)
         evaluators = (
             [] if valid is None else [RankingEvaluator(part, self.parsed_measure) for part in (train, valid)]
         )
-        stumps: list[tuple[int, float, float, bool]] = []
+        steps: list[tuple[Any, float]] = []
         log = self.start_training(self.n_rounds, unit="round")
         with log.watch():
             for _ in range(self.n_rounds):
-                feature, code, undefined, r = coded.best_stump(pairs.potential)
+                best, r = weak.best(pairs.potential)
                 if abs(r) < _CHANCE:
                     break
                 r = float(np.clip(r, pairs.least_error - 1.0, 1.0 - pairs.least_error))
                 alpha = 0.5 * float(np.log((1.0 + r) / (1.0 - r)))
-                stump = feature, coded.threshold(feature, code), alpha, undefined
-                pairs.add(alpha * coded.passes(feature, code, undefined).astype(np.float64))
-                stumps.append(stump)
+                pairs.add(alpha * weak.values(best))
+                steps.append((best, alpha))
                 now = {"loss": pairs.loss}
                 if valid is not None and held_out is not None:
-                    held_out += StumpSum.of([stump], train.feature_names).score(valid.X)
+                    held_out += weak.sum_of(steps[-1:]).score(valid.X)
                     now["train"] = evaluators[0].mean(pairs.scores)
                     now["valid"] = evaluators[1].mean(held_out)
                 log.record(**now)
                 if log.should_stop:
                     break
-        if not stumps:
+        if not steps:
             warnings.warn(
-                "no threshold of any feature orders pairs better than chance, so all documents score alike",
+                f"no {self.weak} of any feature orders pairs better than chance, "
+                "so all documents score alike",
                 stacklevel=3,
             )
-        self.model_ = StumpSum.of(stumps[: log.best_iteration], train.feature_names)
+        self.model_ = weak.sum_of(steps[: log.best_iteration])
 
     def predict_rows(self, X: Features) -> Scores:
         return self.model_.score(X)
@@ -193,7 +210,21 @@ class RankBoost(Ranker):
         return {}, self.model_.arrays()
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.model_ = StumpSum.of_arrays(arrays, self.feature_names_)
+        kind = StumpSum if self.weak == "threshold" else ValueSum
+        self.model_ = kind.of_arrays(arrays, self.feature_names_)
+
+
+class _WeakRankers(Protocol):
+    """All weak rankers of the training documents."""
+
+    def best(self, potential: Values) -> tuple[Any, float]:
+        """The one of largest |r|, and its r."""
+
+    def values(self, weak: Any) -> Scores:
+        """h of every training document."""
+
+    def sum_of(self, steps: Sequence[tuple[Any, float]]) -> StumpSum | ValueSum:
+        """The sum of weak rankers with these weights."""
 
 
 class _Pairs:
@@ -245,7 +276,8 @@ class _Pairs:
 class _CodedFeatures:
     """Every feature's values as places among the distinct values that a threshold may lie at."""
 
-    def __init__(self, X: Features, n_thresholds: int | None) -> None:
+    def __init__(self, X: Features, feature_names: tuple[str, ...], n_thresholds: int | None) -> None:
+        self._names = feature_names
         n_docs, n_features = X.shape
         self._codes = np.empty((n_features, n_docs), np.int32)
         self._values = []
@@ -260,18 +292,30 @@ class _CodedFeatures:
             self._values.append(values)
         self._n_values = np.array([len(values) for values in self._values], np.int64)
 
-    def best_stump(self, potential: Values) -> tuple[int, int, bool, float]:
-        """(feature, code from which on documents pass, whether undefined ones do, r); the first of equals."""
+    def best(self, potential: Values) -> tuple[_Stump, float]:
+        """(feature, code from which on documents pass, whether undefined ones do), r; the first of equals."""
         n = len(self._codes)
         r, code, undefined = np.empty(n), np.empty(n, np.int64), np.empty(n, np.bool_)
         over_chunks(_best_stumps, n, self._codes, self._n_values, potential, r, code, undefined)
         best = int(np.argmax(np.abs(r)))
-        return best, int(code[best]), bool(undefined[best]), float(r[best])
+        return (best, int(code[best]), bool(undefined[best])), float(r[best])
 
-    def passes(self, feature: int, code: int, undefined: bool) -> NDArray[np.bool_]:
+    def values(self, weak: _Stump) -> Scores:
+        """1 of every training document that passes."""
+        feature, code, undefined = weak
         codes = self._codes[feature]
         passed: NDArray[np.bool_] = codes >= code
-        return passed if undefined else passed & (codes < self._n_values[feature])
+        if not undefined:
+            passed &= codes < self._n_values[feature]
+        return passed.astype(np.float64)
 
-    def threshold(self, feature: int, code: int) -> float:
+    def sum_of(self, steps: Sequence[tuple[_Stump, float]]) -> StumpSum:
+        """The sum of stumps with these weights."""
+        stumps = [
+            (feature, self._threshold(feature, code), alpha, undefined)
+            for (feature, code, undefined), alpha in steps
+        ]
+        return StumpSum.of(stumps, self._names)
+
+    def _threshold(self, feature: int, code: int) -> float:
         return float(self._values[feature][code - 1]) if code else -np.inf

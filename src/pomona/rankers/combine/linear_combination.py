@@ -2,10 +2,8 @@
 
     score = Σ_i α_i F_i,   each ranker's scores F_i first put on a common scale inside each query
 
-The form is the thesis'; how α is found it leaves open, so that part is reconstructed. Here any linear ranker
-finds it, with the rankers' scores as its features: least squares by default, or one that aims at a measure.
-It looks at *held-out* scores only, since a ranker that has learnt its training queries by heart would
-outweigh better ones: those of the validation set (which rankers that stop early have looked at, but not
+The weights α are learnt on *held-out* scores, since a ranker that has learnt its training queries by heart
+would outweigh better ones: those of the validation set (which rankers that stop early have looked at, but not
 learnt from), or else of training queries left out of each fit in turn.
 `weights="uniform"` trusts all alike, and with `normalize="rank"` is the rank average (Borda count).
 """
@@ -54,11 +52,22 @@ class LinearCombination(Ranker):
     ----------
     models_ : the (name, fitted ranker) pairs.
     weights_ : the weight of each.
+
+    Departures
+    ----------
+    *Reconstructed*: the form is the thesis', how the weights are found it leaves open.
+
+    - Any linear ranker finds them, with the rankers' scores as its features: least squares by default, or one
+      that aims at a measure.
+    - It looks at held-out scores only, those of the validation set or of training queries left out in turn.
+      With a validation set it so learns from labels that other rankers only choose by.
+    - Scores are put on a common scale inside each query first (`normalize`).
     """
 
     name = "linearcombination"
     aliases = ("linear_combination", "linear-combination", "combination")
     family = "ensemble"
+    optimizes = "surrogate"
     paper = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
     learnt_attributes = {"weights_": Array("n_members")}
     search_space = {"normalize": list(_SCALERS)}

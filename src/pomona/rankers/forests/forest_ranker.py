@@ -131,7 +131,8 @@ class ForestRanker(Ranker):
             of_train = start_scores(as_dataset(X, y, qid), base, base_model, "base")
             self._bases = of_train, None
             if held_out is not None:
-                self._bases = of_train, start_scores(held_out, valid_base, base_model, "valid_base")
+                of_valid = start_scores(held_out, valid_base, base_model, "valid_base")
+                self._bases = of_train, held_out.from_input_order(of_valid)
         elif valid_base is not None:
             raise InputError("valid_base goes with base, the start scores of the training data: give both")
         self.base_model_: Ranker | None = base_model
@@ -188,6 +189,7 @@ class ForestRanker(Ranker):
         grower = self._grower(train)
         log = self.start_training(config.n_trees, unit="tree", done=start[0].n_trees if start else 0)
         base, valid_base = self._bases
+        base = None if base is None else self._learnt_from.from_input_order(base)
         self.models_ = boost(
             *(train, valid, objective, grower, self.parsed_measure, config, log),
             start=start,

@@ -3,11 +3,6 @@
 Each round fits a tree to the lambdas: for every pair of differently labelled documents, how strongly they
 should be pushed apart, weighted by what swapping them would change in the measure. Leaf values are Newton
 steps.
-
-What we do differently: any measure under any convention (LightGBM and XGBoost train towards NDCG and MAP
-only); the discount beyond a cut-off is exactly 0; splits are chosen by second-order gain as in LightGBM,
-not by the variance of the lambdas as in RankLib; equal scores (as in the first round) are ranked in a seeded
-random order, so that label-sorted files leak nothing.
 """
 
 from __future__ import annotations
@@ -34,10 +29,25 @@ class LambdaMART(ForestRanker):
     normalize : damp pairs that are far apart and queries with large lambdas, as LightGBM does.
 
     The others are those of every `ForestRanker`.
+
+    Departures
+    ----------
+    - A discounted measure with a cut-off below 30 is trained as if cut at 30, and no pair beyond pushes
+      (`truncation`); lambdas are damped as LightGBM does (`normalize`). `truncation=None, normalize=False`
+      trains exactly towards the measure, as published.
+    - Any measure under any convention, where LightGBM and XGBoost train towards NDCG and MAP only. The
+      discount beyond a cut-off is exactly 0; RankLib and LightGBM keep the tail's.
+    - Splits are chosen by second-order gain as in LightGBM, not by the variance of the lambdas as in RankLib,
+      of features in 255 bins.
+    - Equal scores (as in the first round) are ranked in a seeded random order, so that label-sorted files
+      leak nothing.
+    - Training starts at 0 or from an earlier forest (`warm_start`), not from any other model, and the best
+      round by the validation measure is kept.
     """
 
     name = "lambdamart"
     family = "list-wise"
+    optimizes = "direct"
     paper = "Wu, Burges, Svore & Gao, Information Retrieval 2010"
 
     sigma: PositiveFloat = 1.0

@@ -1,8 +1,7 @@
 """MART (Friedman 2001): boosted regression trees on the labels, point-wise.
 
 Each round fits a tree to the residuals y − F(x); leaves hold their mean. The measure only decides when to
-stop. We differ from RankLib in quantile bins (its thresholds are equally wide, which skewed features do not
-suffer well) and in growing the leaf with the largest gain, not the largest deviance.
+stop.
 """
 
 from __future__ import annotations
@@ -24,10 +23,18 @@ class MART(ForestRanker):
     target : what is regressed on: the `label`, or its `gain` 2^label − 1.
 
     The others are those of every `ForestRanker`.
+
+    Departures
+    ----------
+    - Features are put into 255 bins of equal counts; RankLib's thresholds are equally wide, which skewed
+      features do not suffer well. Trees grow by the leaf of the largest gain, RankLib's by the largest
+      deviance.
+    - The measure decides when to stop: the best round on the validation queries is kept.
     """
 
     name = "mart"
     family = "point-wise"
+    optimizes = "surrogate"
     paper = "Friedman, Annals of Statistics 2001"
 
     target: Literal["label", "gain"] = "label"

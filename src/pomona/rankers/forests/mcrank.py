@@ -35,10 +35,18 @@ class McRank(ForestRanker):
     target : what is expected of a document, and so its score: the `label` itself, or its `gain` 2^label − 1.
 
     The others are those of every `ForestRanker`; `n_trees` counts rounds, of a tree for each class.
+
+    Departures
+    ----------
+    - Splits are chosen by second-order gain, not by the squared error of the residuals; leaf values are the
+      paper's.
+    - Second derivatives are held off 0, lest a rare label give endless leaf values.
+    - The best round by the measure of the validation queries is kept.
     """
 
     name = "mcrank"
     family = "point-wise"
+    optimizes = "surrogate"
     paper = "Li, Burges & Wu, NIPS 2007"
     starts_from_scores = False  # it has several for each document
     learnt_attributes = {"levels_": Array("n_levels")}

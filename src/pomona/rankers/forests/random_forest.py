@@ -3,9 +3,6 @@
 Each bag draws as many queries as there are, with replacement, and grows `trees_per_bag` boosted trees on them
 from a random share of the features; the score is the mean over bags. Bags of *queries*, as in RankLib: rows
 of one query are not independent. With `objective="lambda"` every bag is a small LambdaMART.
-
-What we do differently: features are drawn for each tree rather than each split, since a shared draw lets
-the histograms of a whole tree skip the others.
 """
 
 from __future__ import annotations
@@ -43,11 +40,20 @@ class RandomForest(ForestRanker):
     objective : `regression` on the labels, or `lambda`: towards the measure.
 
     The others are those of every `ForestRanker`; nothing is stopped early, and all bags are kept.
+
+    Departures
+    ----------
+    - Bags are of queries, as in RankLib, not of rows: rows of one query are not independent.
+    - Features are drawn for each tree rather than each split, since a shared draw lets the histograms of a
+      whole tree skip the others.
+    - Trees have at most 100 leaves, of binned features; Breiman's grow to the end.
+    - With `objective="lambda"` every bag is a small LambdaMART, which optimizes the measure directly.
     """
 
     name = "randomforest"
     aliases = ("random_forest", "random-forest", "rf")
     family = "point-wise"
+    optimizes = "surrogate"
     paper = "Breiman, Machine Learning 2001"
 
     is_traceable = starts_from_scores = False  # its trees do not follow each other

@@ -1,12 +1,6 @@
-"""RC-Rank (Modrý 2014, 3.4.6.6): point-wise boosting of oblivious trees. *Reconstructed.*
+"""RC-Rank (Modrý 2014, 3.4.4.5): point-wise boosting of oblivious trees. *Reconstructed.*
 
-Certain, from the thesis: MART-like boosting, oblivious decision trees, greedy growth; it won the thesis'
-comparison. The program is proprietary, so depth, learning rate and shrinkage are our choices: those of the
-same family of rankers elsewhere (six levels; leaf values shrunk by L2).
-
-`enhanced=True` is our reading of "manipulates labels and pre-computes a small forest of context trees":
-labels become gains 2^label − 1, and a first tenth of the trees is grown on the labels' deviation from their
-query's mean, so that what a query has in common is learnt apart from what tells its documents apart.
+It won the thesis' comparison. `enhanced=True` grows some context trees first, and regresses on gains.
 """
 
 from __future__ import annotations
@@ -32,11 +26,24 @@ class RCRank(ForestRanker):
     enhanced : regress on gains, after context trees on within-query deviations (our reading).
 
     The others are those of every `ForestRanker`.
+
+    Departures
+    ----------
+    *Reconstructed*: certain, from section 3.4.4.5 of the thesis, are MART-like boosting, oblivious decision
+    trees and greedy growth. The program is proprietary.
+
+    - Depth, learning rate and shrinkage are those of the same family of rankers elsewhere: six levels, leaf
+      values shrunk by L2.
+    - `enhanced` is our reading of "manipulates labels and pre-computes a small forest of context trees":
+      labels become gains 2^label − 1, and a first tenth of the trees is grown on the labels' deviation from
+      their query's mean, so that what a query has in common is learnt apart from what tells its documents
+      apart. Context trees are described nowhere.
     """
 
     name = "rcrank"
     aliases = ("rc-rank", "rc_rank")
     family = "point-wise"
+    optimizes = "surrogate"
     paper = "Modrý, thesis 2014 (reconstructed)"
 
     search_space = {

@@ -3,19 +3,6 @@
 One pass visits the features in random order and moves each weight to where the training measure is
 highest with all others fixed; passes repeat until one gains next to nothing, and the whole is repeated from
 other starting points. Only the ratios of weights matter, so their sizes are kept summing to 1.
-
-What we do differently from RankLib, which tries up to 25 steps to either side of a weight:
-
-- The line search is exact, over all crossings of two documents (`line_search`), for position measures (NDCG,
-  DCG, precision, recall, RBP, WTA), average precision and cascade measures (ERR, pFound, reciprocal rank);
-  any other measure is searched by steps.
-- Restarts begin at different points: the first with equal weights, the others with random ones.
-- A pass that gains less than `tolerance` ends its restart; RankLib compares with the restart's first score.
-- The best pass of all is kept by the validation measure, where there are validation data.
-
-While training, documents with equal scores are ranked in an order drawn from the seed, whatever the
-convention says of ties: files are often sorted by label, and input order would tell. The training measure
-never falls within a restart.
 """
 
 from __future__ import annotations
@@ -49,11 +36,27 @@ class CoordinateAscent(LinearRanker):
     tolerance : a pass that raises the training measure by less is the last of its restart.
     seed : of the starting points, the order of the features, and the order of documents with equal scores.
     verbose : show a progress bar.
+
+    Departures
+    ----------
+    RankLib, whose is the usual program, tries up to 25 steps to either side of a weight. Here:
+
+    - The line search is exact, over all crossings of two documents (`line_search`), for position measures
+      (NDCG, DCG, precision, recall, RBP, WTA), average precision and cascade measures (ERR, pFound,
+      reciprocal rank); any other measure is searched by steps.
+    - Restarts begin at different points: the first with equal weights, the others with random ones.
+    - A pass that gains less than `tolerance` ends its restart; RankLib compares with the restart's first
+      score.
+    - The best pass of all is kept by the validation measure, where there are validation data.
+    - While training, documents with equal scores are ranked in an order drawn from the seed, whatever the
+      convention says of ties: files are often sorted by label, and input order would tell.
+    - Features are scaled inside each query (`normalize`).
     """
 
     name = "coordinateascent"
     aliases = ("coordinate_ascent", "coordinate-ascent", "ca")
     family = "list-wise"
+    optimizes = "direct"
     paper = "Metzler & Croft, Information Retrieval 2007"
     search_space = {"n_restarts": (1, 20, "log int")}
 

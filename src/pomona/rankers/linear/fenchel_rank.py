@@ -6,18 +6,6 @@ The paper's primal-dual steps are those of Frank and Wolfe: move weight towards 
 steepest feature, by the exact best step. Each brings in at most one feature, and Fenchel duality bounds how
 far the optimum F* still is:  F(w) − F* ≤ gap = l1 · max_j |∂_j F| + w·∂F.
 
-What we do differently:
-
-- Steps are taken in the quadratic that the loss is around the current weights (of the weighted features and
-  the steepest others), where one costs O(features) instead of a pass over the data; then the loss itself is
-  searched along the way to where they led. A step takes weight from the worst corner that has some
-  (Lacoste-Julien & Jaggi 2015), not from all alike. Same problem, same optimum, same gap, about a hundred
-  times faster on MQ2007: plain steps zigzag once more than a few features have weight.
-- The steepest feature is the one of largest |∂_j F|; the published source can never give its first feature a
-  negative weight.
-- The radius l1 is chosen by the validation queries along a path of growing radii, each starting from the last
-  optimum; the path ends where the radius no longer binds.
-
 Pairs are never formed: O(n log n) a query. A pair of any query counts alike, as in the paper.
 """
 
@@ -139,11 +127,24 @@ class FenchelRank(LinearRanker):
 
     `measure` and `normalize` are those of every `LinearRanker`. After `fit`, `l1_` is the bound used, `gap_`
     how near the optimum is; an iteration of `evals_` is a bound that was tried.
+
+    Departures
+    ----------
+    - Steps are taken in the quadratic that the loss is around the current weights (of the weighted features
+      and the steepest others), where one costs O(features) instead of a pass over the data; then the loss
+      itself is searched along the way to where they led. A step takes weight from the worst corner that has
+      some (Lacoste-Julien & Jaggi 2015), not from all alike. Same problem, same optimum, same gap, about a
+      hundred times faster on MQ2007: plain steps zigzag once more than a few features have weight.
+    - The steepest feature is the one of largest |∂_j F|; the published source can never give its first
+      feature a negative weight.
+    - The radius l1 is chosen by the validation queries along a path of growing radii, each starting from the
+      last optimum; the path ends where the radius no longer binds.
     """
 
     name = "fenchelrank"
     aliases = ("fenchel_rank", "fenchel-rank")
     family = "pair-wise"
+    optimizes = "surrogate"
     paper = "Lai, Pan, Liu, Lin & Wu, IEEE Transactions on Computers 2013"
 
     learnt_attributes = {"l1_": float, "gap_": float}

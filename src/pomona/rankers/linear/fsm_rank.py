@@ -6,19 +6,6 @@ F is the mean squared hinge over pairs of documents; A is how similar features a
 similar ones compete for weight; s is how important each is by itself. Solved by Nesterov's accelerated
 gradient.
 
-*Reconstructed*: of the paper we know the abstract (a convex problem that minimizes ranking errors while it
-selects features, any importance and similarity, Nesterov's method); the formula is remembered from a
-secondary description. Published numbers need not be comparable. Our choices:
-
-- Every feature comes with its negative, v = (v⁺, v⁻) and w = v⁺ − v⁻, so that a feature may count against a
-  document; the two are as similar as the feature to itself.
-- A is the absolute correlation inside queries, its eigenvalues raised to at least 1e-3: the problem stays
-  convex, and bounded where importance pulls along features that repeat each other.
-- s is Vargha and Delaney's measure of dominance, the chance that the better document of a pair has the larger
-  value, put on [−1, 1] so that a useless feature has 0 and a negative the opposite of its feature. (On [0, 1]
-  a useless feature, at ½, would be paid for having weight.)
-- The method starts over from its last point whenever the objective rises.
-
 Pairs are never formed: O(n log n) a query, and for s also O(n log n) a query and feature.
 """
 
@@ -183,11 +170,28 @@ class FSMRank(LinearRanker):
 
     `measure` and `normalize` are those of every `LinearRanker`. After `fit`, `lambda1_` and `lambda2_` are
     those used; an iteration of `evals_` is a value of lambda1, which falls.
+
+    Departures
+    ----------
+    *Reconstructed*: of the paper we know the abstract (a convex problem that minimizes ranking errors while
+    it selects features, any importance and similarity, Nesterov's method); the formula is remembered from a
+    secondary description. Published numbers need not be comparable. Our choices:
+
+    - Every feature comes with its negative, v = (v⁺, v⁻) and w = v⁺ − v⁻, so that a feature may count against
+      a document; the two are as similar as the feature to itself.
+    - A is the absolute correlation inside queries, its eigenvalues raised to at least 1e-3: the problem stays
+      convex, and bounded where importance pulls along features that repeat each other.
+    - s is Vargha and Delaney's measure of dominance, the chance that the better document of a pair has the
+      larger value, put on [−1, 1] so that a useless feature has 0 and a negative the opposite of its feature.
+      (On [0, 1] a useless feature, at ½, would be paid for having weight.)
+    - The method starts over from its last point whenever the objective rises.
+    - The validation queries choose `lambda1` and `lambda2`.
     """
 
     name = "fsmrank"
     aliases = ("fsm_rank", "fsm-rank")
     family = "pair-wise"
+    optimizes = "surrogate"
     paper = "Lai, Pan, Tang & Yu, IEEE TNNLS 2013 (reconstructed)"
 
     learnt_attributes = {"lambda1_": float, "lambda2_": float}

@@ -7,19 +7,7 @@ training query a list is made: each place draws a source by its probability, whi
 not yet listed. A source whose document the user reviews is rewarded, any other is penalized a little. In the
 end, the probabilities are the shares of the sources in the ranking.
 
-*Reconstructed*: of the paper we know the abstract (sources of evidence, equal shares at first, shares that
-rise when a supplied document is reviewed and fall otherwise), so published numbers are not comparable. Our
-choices:
-
-- a document is reviewed with probability (2^label − 1), as a share of the highest: a simulated click;
-- negatives of features are sources too, as a feature may count against a document, but features that are
-  constant inside every query are not;
-- shares are averaged over the later half of the epochs: the automaton itself never comes to rest, and with
-  too small a penalty it locks onto a single source;
-- documents that a source cannot tell apart stand in a random order;
-- validation queries, if any, choose the epoch. Queries without a relevant document teach nothing.
-
-One list after the other, so this runs in one thread.
+*Reconstructed*, as `LARF` tells. One list after the other, so this runs in one thread.
 """
 
 from __future__ import annotations
@@ -95,10 +83,25 @@ class LARF(LinearRanker):
     verbose : show a progress bar.
 
     `measure` and `normalize` are those of every `LinearRanker`.
+
+    Departures
+    ----------
+    *Reconstructed*: of the paper we know the abstract (sources of evidence, equal shares at first, shares
+    that rise when a supplied document is reviewed and fall otherwise), so published numbers are not
+    comparable. Our choices:
+
+    - A document is reviewed with probability (2^label − 1), as a share of the highest: a simulated click.
+    - Negatives of features are sources too, as a feature may count against a document, but features that are
+      constant inside every query are not.
+    - Shares are averaged over the later half of the epochs: the automaton itself never comes to rest, and
+      with too small a penalty it locks onto a single source.
+    - Documents that a source cannot tell apart stand in a random order.
+    - Validation queries, if any, choose the epoch. Queries without a relevant document teach nothing.
     """
 
     name = "larf"
     family = "list-wise"
+    optimizes = "surrogate"
     paper = "Akbari Torkestani, Journal of Intelligent Information Systems 2012 (reconstructed)"
 
     search_space = {

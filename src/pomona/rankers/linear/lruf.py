@@ -4,20 +4,8 @@ Every training query has a learning automaton whose actions are its documents. O
 are drawn by their probabilities and shown, none twice: each that is drawn leaves the set of actions. If the
 shown satisfy at least as well as those of earlier rounds on average, the relevant among them are rewarded.
 
-*Reconstructed*: of the paper we know a secondary account (reward-inaction automata with a variable action
-set, one for each query). How many documents are shown, the feedback, the threshold, when to stop, and how
-unseen queries are ranked are our choices, so published numbers are not comparable:
-
-- the feedback of a round is the mean gain 2^label − 1 of the shown, as a share of the highest; the threshold
-  is the mean feedback of the rounds before;
-- a query is done when the most likely documents, as many as are shown, have `certainty` of the probability,
-  or after 50 rounds: a query with no more documents than are shown never gets there, and given time its
-  automaton locks onto a single relevant one (1000 rounds on MQ2008, where the median query has 8 documents: a
-  MAP of 0.468 on validation folds instead of 0.474, below the best single feature);
-- a line is fitted to log p by ridge regression inside queries, which ranks the unseen ones. Queries without a
-  relevant document teach nothing.
-
-Queries are independent, each with its own random stream: any number of threads gives the same bits.
+*Reconstructed*, as `LRUF` tells. Queries are independent, each with its own random stream: any number of
+threads gives the same bits.
 """
 
 from __future__ import annotations
@@ -87,13 +75,30 @@ class LRUF(LinearRanker):
     `measure` and `normalize` are those of every `LinearRanker`. After `fit`, `probability_` is what the
     automata made of each training document, and `l2_` the penalty used; an iteration of `evals_` is a penalty
     that was tried.
+
+    Departures
+    ----------
+    *Reconstructed*: of the paper we know a secondary account (reward-inaction automata with a variable action
+    set, one for each query). How many documents are shown, the feedback, the threshold, when to stop, and how
+    unseen queries are ranked are our choices, so published numbers are not comparable:
+
+    - The feedback of a round is the mean gain 2^label − 1 of the shown, as a share of the highest; the
+      threshold is the mean feedback of the rounds before.
+    - A query is done when the most likely documents, as many as are shown, have `certainty` of the
+      probability, or after 50 rounds: a query with no more documents than are shown never gets there, and
+      given time its automaton locks onto a single relevant one (1000 rounds on MQ2008, where the median query
+      has 8 documents: a MAP of 0.468 on validation folds instead of 0.474, below the best single feature).
+    - A line is fitted to log p by ridge regression inside queries, which ranks the unseen ones. Queries
+      without a relevant document teach nothing.
     """
 
     name = "lruf"
     family = "list-wise"
+    optimizes = "surrogate"
     paper = "Akbari Torkestani, Decision Support Systems 2012 (reconstructed)"
 
     learnt_attributes = {"l2_": float}
+    row_attributes = ("probability_",)
     search_space = {
         "learning_rate": (0.01, 0.2, "log"),
         "n_shown": (3, 30, "log int"),

@@ -13,14 +13,6 @@ rounds, the SVM over the sets is solved and every query's set takes in the model
 a larger loss than any it holds, until none has. So the model's own ranking always costs at least its
 E(π*) − E(π); but it need not be the most violated one, and the result need not be SVMmap's for E = AP.
 
-The body of the paper was not at hand. These are our choices, where it may differ:
-
-- The sets begin with the reversed list and a few random ones.
-- Each π is compared with one perfect ranking, that which keeps π's order among equal labels. For the model's
-  own ranking it is the perfect one of largest F. Then Φ(π*) − Φ(π) holds only pairs of different labels, and
-  nothing is demanded of documents that are equally good.
-- The measure's convention and cut-off hold; how it breaks ties does not matter, a ranking has none.
-
 The SVM is solved by `cutting_planes`, in its 1-slack form: a tangent is the mean over queries of the worst
 ranking in each set. Sets and planes are kept from one C to the next.
 """
@@ -186,11 +178,23 @@ class PermuRank(MarginRanker):
     n_rounds : the most rounds for each C: the SVM is solved, the model's own rankings join the sets.
     n_random : random rankings that each set begins with, beside the reversed list.
     seed : of those, and of the order of equal scores.
+
+    Departures
+    ----------
+    *Reconstructed*: the body of the paper was not at hand. These are our choices, where it may differ:
+
+    - The sets begin with the reversed list and a few random ones.
+    - Each π is compared with one perfect ranking, that which keeps π's order among equal labels. For the
+      model's own ranking it is the perfect one of largest F. Then Φ(π*) − Φ(π) holds only pairs of different
+      labels, and nothing is demanded of documents that are equally good.
+    - The measure's convention and cut-off hold; how it breaks ties does not matter, a ranking has none.
+    - C is chosen on the validation queries, and features are scaled inside each query (`normalize`).
     """
 
     name = "permurank"
     aliases = ("perm_rank", "permu_rank")
     family = "list-wise"
+    optimizes = "bound"
     paper = "Xu, Liu, Lu, Li & Ma, SIGIR 2008 (reconstructed)"
     search_space = {"C": (1.0, 1e6, "log")}
 

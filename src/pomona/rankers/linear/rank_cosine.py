@@ -9,9 +9,6 @@ Stage-wise: each round adds α times the one feature h that lowers L most. For o
 and for many the numerators and denominators are added with weights 1/(‖g‖ ‖H‖³). Where that is no minimum, or
 the step is longer than H itself, α is cut to that length, then halved until L falls: the loss never rises.
 The first round takes α = ±1.
-
-What we do differently: g and H are centered in each query (`center`), since a ranking, unlike the cosine,
-does not change when a constant is added to all scores. Queries whose g is 0 say nothing and are left out.
 """
 
 from __future__ import annotations
@@ -133,11 +130,20 @@ class RankCosine(LinearRanker):
     Attributes
     ----------
     evals_ : after each round the mean `loss` over queries, which only falls, and as for every ranker.
+
+    Departures
+    ----------
+    - g and H are centered in each query (`center`), since a ranking, unlike the cosine, does not change when
+      a constant is added to all scores.
+    - Where the published α is no minimum, or is longer than H itself, it is cut to that length, then halved
+      until the loss falls.
+    - Queries whose g is 0 say nothing and are left out. The best round by the validation measure is kept.
     """
 
     name = "rankcosine"
     aliases = ("rank_cosine", "rank-cosine")
     family = "list-wise"
+    optimizes = "surrogate"
     paper = "Qin et al., Information Processing & Management 2008"
     search_space = {
         "n_rounds": (20, 500, "log int"),

@@ -3,38 +3,48 @@
     min_w  ½‖w‖² + C Σ_{i above j} max(0, 1 − (z_i − z_j))²,   z = Xw
 
 over all pairs of documents of a query of which i has the higher label. It is minimized by a truncated Newton
-method: SciPy's trust region with conjugate gradients, which is also LIBLINEAR's.
+method: SciPy's trust region with conjugate gradients, which is also LIBLINEAR's. The hinge that is not
+squared has no second derivative; it is minimized by `cutting_planes`, as SVMrank does.
 
 Pairs are never listed. With l⁺_i and γ⁺_i the number and the summed scores of the documents of higher label
 that are less than 1 above i, and l⁻_i, γ⁻_i of those of lower label that are less than 1 below it,
 
     u_i = (l⁺_i + l⁻_i) z_i − γ⁺_i − γ⁻_i,   e_i = l⁻_i − l⁺_i
-    loss = Σ_i z_i (u_i − 2 e_i) + l⁻_i,   ∇ = w + 2C Xᵀ(u − e)
+    squared hinge = Σ_i z_i (u_i − 2 e_i) + l⁻_i,   ∇ = w + 2C Xᵀ(u − e)
     Hv = v + 2C Xᵀ((l⁺ + l⁻) ∘ a − γ⁺(a) − γ⁻(a)),   a = Xv
+    hinge = Σ_i l⁻_i − z_i e_i,   ∇ = w − C Xᵀe
 
 and a sweep over the sorted scores of a query with a tree of sums over the labels gives all of these in
 O(n log n + n log K) for K distinct labels (Lee & Lin 2014).
 
 Every pair counts alike, hence long queries more than short ones. Labels need not be integers. C multiplies
 the sum over pairs, as in LIBLINEAR; the grid that is searched is laid out by the number of pairs.
+
+A kernel makes features of its own of the documents (`nystroem`), of which the rest is the same.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import minimize
 
 from pomona._jit import kernel, over_chunks
-from pomona._types import Scores, Values
+from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import NothingToLearnError
-from pomona.rankers.base import query_weights
-from pomona.rankers.linear.margin_ranker import MarginRanker
+from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.learnt import FINITE, Array
+from pomona.rankers.linear.margin_ranker import MarginRanker, Problem
+from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
+from pomona.rankers.linear.solvers.nystroem import Kernel, NystroemFeatures
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.label_sums import grades
 from pomona.rankers.linear.sums.pair_hinge import sum_above, sum_below
 from pomona.rankers.linear.sums.ranking import Ranking
-from pomona.rankers.parameter import PositiveFloat, PositiveInt
+from pomona.rankers.parameter import NonNegativeInt, PositiveFloat, PositiveInt
 
 
 @kernel
@@ -59,7 +69,7 @@ def _sum_partners(first, last, scores, rows, grades, query_ptr, values, above, b
 
 
 class PairLoss:
-    """Σ over the pairs of max(0, 1 − (z_i − z_j))², with its derivatives by w; queries may have weights."""
+    """Σ over the pairs of max(0, 1 − (z_i − z_j))², and without the square; queries may have weights."""
 
     def __init__(self, data: Dataset, weights: Values | None = None) -> None:
         self._data, self._lengths = data, np.diff(data.query_ptr)
@@ -73,19 +83,30 @@ class PairLoss:
         self.n_pairs = float((self._weights * below).sum())
 
     def at(self, w: Values) -> tuple[float, Values]:
-        """The loss and its gradient."""
-        z = self._scores = self._centered(w)
-        self._rows = self._ranking.by(z)
+        """The squared loss and its gradient."""
+        z = self._rank(w)
         above, below, total = self._partners(z)
         u, e = (above + below) * z - total, below - above
         loss = float((self._weights * (z * (u - 2 * e) + below)).sum())
         return max(loss, 0.0), feature_sums(self._data.X, 2 * self._weights * (u - e))
 
+    def tangent(self, w: Values) -> tuple[Values, float]:
+        """(slope, offset) of the mean hinge, not squared: offset − slope · w, which is nowhere above it."""
+        above, below, _ = self._partners(self._rank(w))
+        slope = feature_sums(self._data.X, self._weights * (below - above))
+        return slope / self.n_pairs, float((self._weights * below).sum()) / self.n_pairs
+
     def product(self, v: Values) -> Values:
-        """The Hessian at the w of the last `at`, times v."""
+        """The Hessian of the squared loss at the w of the last `at`, times v."""
         a = self._centered(v)
         above, below, total = self._partners(a)
         return feature_sums(self._data.X, 2 * self._weights * ((above + below) * a - total))
+
+    def _rank(self, w: Values) -> Scores:
+        """The scores of w, by which documents are now ranked."""
+        self._scores = self._centered(w)
+        self._rows = self._ranking.by(self._scores)
+        return self._scores
 
     def _centered(self, w: Values) -> Scores:
         """Scores less the mean of their query: differences stay, and large sums lose fewer digits."""
@@ -149,28 +170,115 @@ class _Newton:
         self.coef = xk.copy()
 
 
+class _Planes(CuttingPlanes):
+    """½‖w‖² + C · hinge(w), of which the planes see the mean over the pairs."""
+
+    def __init__(self, loss: PairLoss, n_features: int, tolerance: float, max_iterations: int) -> None:
+        self._n_pairs = loss.n_pairs
+        super().__init__(
+            loss.tangent,
+            n_features,
+            typical_c=100.0 / loss.n_pairs,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+        )
+
+    def solve(self, C: float) -> None:
+        """Minimize for this C, from the solution of the last."""
+        super().solve(C * self._n_pairs)
+
+
 class RankSVM(MarginRanker):
-    """RankSVM: a linear ranker with a margin between every two documents of different label.
+    """RankSVM: a margin between every two documents of different label, linear or by a kernel.
 
     Parameters
     ----------
-    C : the weight of the squared hinge of a pair: a number, or `validate` to try 0.1 … 100000 over the number
+    loss : of a pair whose margin is short of 1: `squared_hinge`, or `hinge`.
+    C : the weight of the loss of a pair: a number, or `validate` to try 0.1 … 100000 over the number
         of pairs and keep the one that ranks the validation queries best (100 over it without any).
-    max_iterations : the most Newton steps for each C.
-    tolerance : stop when the gradient is so small beside the one at w = 0; LIBLINEAR's default.
+    kernel : `linear`, `rbf` for exp(−gamma ‖x − x'‖²), or `poly` for (gamma x·x' + 1)^degree.
+    gamma : of the kernel; None for one over the number of features times the variance of their values.
+    degree : of the kernel `poly`.
+    n_components : of a kernel, how many training documents stand for all of them: more are nearer to the
+        exact machine, and slower.
+    seed : draws them.
+    max_iterations : the most Newton steps (of the hinge, cutting planes) for each C.
+    tolerance : stop when the gradient is so small beside the one at w = 0, LIBLINEAR's default; of the hinge,
+        when the mean over pairs could fall by no more than this, SVMrank's.
+
+    Attributes
+    ----------
+    landmarks_, dual_coef_, gamma_ : of a kernel: the documents that stand for all, as they are normalized,
+        the weight of each in the score, and the gamma used.
+    coef_ : of a kernel, how the score grows with each feature, on average over these documents.
+
+    Departures
+    ----------
+    - The hinge is squared by default (Chapelle & Keerthi), where Herbrich et al. and Joachims have the hinge
+      itself: `loss="hinge"`. The objective is then theirs; the solver is SVMrank's, without its program.
+    - A kernel is approximated by Nyström's features of `n_components` documents; Joachims' is exact.
+    - Features are scaled inside each query (`normalize`).
+    - C is chosen on the validation queries, from a grid over the number of pairs. No pair is weighted by the
+      length of its query, as Cao et al. (2006) do.
     """
 
     name = "ranksvm"
     aliases = ("rank_svm",)
     family = "pair-wise"
+    optimizes = "surrogate"
     paper = "Joachims, KDD 2002; Chapelle & Keerthi, Information Retrieval 2010"
     search_space = {"C": (1e-7, 1.0, "log")}
+    learnt_attributes = {
+        "landmarks_": Array("n_landmarks", "n_features", dtype=np.float32),
+        "dual_coef_": Array("n_landmarks"),
+        "gamma_": FINITE,
+    }
 
-    max_iterations: PositiveInt = 100
+    loss: Literal["squared_hinge", "hinge"] = "squared_hinge"
+    kernel: Literal["linear", "rbf", "poly"] = "linear"
+    gamma: PositiveFloat | None = None
+    degree: PositiveInt = 3
+    n_components: PositiveInt = 200
+    seed: NonNegativeInt = 0
     tolerance: PositiveFloat = 1e-3
 
-    def make_problem(self, train: Dataset, weights: Values | None) -> _Newton:
+    @classmethod
+    def space_for(cls, parameters: Mapping[str, Any]) -> Mapping[str, SearchRange]:
+        """What is worth searching in a ranker of these parameters: with a kernel, its gamma too."""
+        is_linear = parameters.get("kernel", cls.kernel) == "linear"
+        return cls.search_space if is_linear else {**cls.search_space, "gamma": (1e-3, 10.0, "log")}
+
+    def make_problem(self, train: Dataset, weights: Values | None) -> Problem:
         loss = PairLoss(train, weights)
         if loss.n_pairs == 0:
             raise NothingToLearnError("no query that counts has two documents of different labels")
-        return _Newton(loss, train.n_features, self.tolerance, self.max_iterations)
+        solver = _Newton if self.loss == "squared_hinge" else _Planes
+        return solver(loss, train.n_features, self.tolerance, self.max_iterations)
+
+    def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        self.landmarks_ = np.empty((0, train.n_features), np.float32)
+        self.dual_coef_, self.gamma_ = np.empty(0), 0.0
+        if self.kernel == "linear":
+            super().learn_weights(train, valid, weights)
+            return
+        self.gamma_ = _usual_gamma(train.X) if self.gamma is None else float(self.gamma)
+        features = NystroemFeatures(self._kernel, train.X, self.n_components, self.seed)
+        mapped = [data if data is None else data.replace(X=features.of(data.X)) for data in (train, valid)]
+        assert mapped[0] is not None
+        super().learn_weights(mapped[0], mapped[1], weights)
+        self.landmarks_, self.dual_coef_ = features.landmarks, features.landmark_weights(self.coef_)
+        self.coef_ = self._kernel.mean_slope(self.landmarks_, self.dual_coef_)
+
+    def predict_rows(self, X: Features) -> Scores:
+        if self.kernel == "linear":
+            return super().predict_rows(X)
+        return self._kernel.sums(X, self.landmarks_, self.dual_coef_)
+
+    @property
+    def _kernel(self) -> Kernel:
+        return Kernel("rbf" if self.kernel == "rbf" else "poly", self.gamma_, self.degree)
+
+
+def _usual_gamma(X: Features) -> float:
+    spread = float(X.var(dtype=np.float64)) * X.shape[1]
+    return 1.0 / spread if spread > 0 else 1.0

@@ -13,12 +13,8 @@ As σ → 0 it is the measure, as σ → ∞ it is flat. From a least-squares li
 queries, l2 ‖w − w₀‖² − (the mean smoothed measure) is minimized by L-BFGS for a large σ, from there for half
 of it, and so on. The validation queries choose σ and l2; without any, the last σ is taken.
 
-*Reconstructed*: of the paper we know the abstract (smoothed NDCG and AP, annealing); h, the start, the
-penalty and the halving are from memory. Our choices: the range of σ and l2, the mean over queries instead of
-their sum (so that l2 does not depend on their number), an intercept for each query in w₀, the form for AP,
-and cascade measures. The ceiling on a query's sum that SeznamRank has is not smoothed.
-
-Cost: O(n·k) a query for a cut-off k, O(n²) without; only documents near a rank count when σ is small.
+*Reconstructed*, as `SmoothRank` tells. Cost: O(n·k) a query for a cut-off k, O(n²) without; only documents
+near a rank count when σ is small.
 """
 
 from __future__ import annotations
@@ -194,11 +190,22 @@ class SmoothRank(LinearRanker):
 
     `normalize` is that of every `LinearRanker`. After `fit`, `sigma_` and `l2_` are those chosen; an
     iteration of `evals_` is a σ.
+
+    Departures
+    ----------
+    *Reconstructed*: of the paper we know the abstract (smoothed NDCG and AP, annealing); h, the start, the
+    penalty and the halving are from memory. Our choices:
+
+    - The range of σ and of `l2`, both chosen on the validation queries.
+    - The mean over queries instead of their sum, so that `l2` does not depend on their number.
+    - An intercept for each query in the line that training starts from.
+    - The form for AP, and cascade measures. The ceiling on a query's sum that SeznamRank has is not smoothed.
     """
 
     name = "smoothrank"
     aliases = ("smooth_rank", "smooth-rank")
     family = "list-wise"
+    optimizes = "direct"
     paper = "Chapelle & Wu, Information Retrieval 2010 (reconstructed)"
 
     learnt_attributes = {"l2_": float, "sigma_": float}

@@ -128,11 +128,20 @@ class SVMMap(MarginRanker):
     max_iterations : the most cutting planes for each C.
     tolerance : stop when the mean loss could fall by no more than this.
     relevant : the smallest relevant label.
+
+    Departures
+    ----------
+    - The cutting planes are averaged over queries into one a round (1-slack, Joachims et al. 2009); the paper
+      has constraints for each query. Same optimum, and the tangents are found a quarter of the way to the
+      bound's minimum.
+    - Labels of at least `relevant` are relevant; the paper's are binary.
+    - C is chosen on the validation queries, and features are scaled inside each query (`normalize`).
     """
 
     name = "svmmap"
     aliases = ("svm_map",)
     family = "list-wise"
+    optimizes = "bound"
     paper = "Yue, Finley, Radlinski & Joachims, SIGIR 2007"
     search_space = {"C": (1e-2, 1e4, "log")}
 

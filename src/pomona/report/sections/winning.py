@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import altair as alt
 import polars as pl
 
 from pomona.experiments.findings import Findings
 from pomona.report.digits import count, fixed
-from pomona.report.encoding import FRONT_HEIGHT, Chart, labelled_points, scale_of, sized, tips, with_slots
+from pomona.report.encoding import FRONT_HEIGHT, Chart, Rows, labelled_points, scale_of, sized, tips
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
 
@@ -37,20 +40,33 @@ class WinningSection(Section):
 
 
 def winning_numbers(findings: Findings) -> Chart | None:
-    """Normalized against ideal winning number (Hiemstra et al. 2017, Figure 1): how good, and how surely."""
+    """Of the rankers of a comparison."""
     compared = findings.winning.filter(pl.col("normalized").is_not_null()).to_dicts()
-    if not compared:
-        return None
-    # Labels go to the fronts first, as in the paper, then to the baseline.
-    compared.sort(
-        key=lambda row: (not row["is_pareto"], not row["is_rank2"], row["ranker"] != findings.baseline)
-    )
-    rows = with_slots(findings, compared)
-    for row in rows:
-        row["front"] = "Pareto-optimal" if row["is_pareto"] else "rank 2" if row["is_rank2"] else "neither"
+    return winning_chart(compared, findings.baseline) if compared else None
+
+
+def winning_chart(methods: Rows, baseline: str = "", noun: str = "rankers") -> Chart:
+    """Normalized against ideal winning number (Hiemstra et al. 2017, Figure 1): how good, and how surely.
+
+    As there, labels are of the Pareto front, smaller ones of rank 2, and of linear regression and the best
+    single feature as baselines (without these, of `baseline`).
+    """
+    named = [row["ranker"] for row in methods if _is_baseline(row["ranker"])] or [baseline]
+    groups = [_group(row, named) for row in methods]
+    rows = [
+        {
+            **row,
+            "front": group,
+            "slot": _SLOTS[group],
+            "label": row["ranker"] if group != "others" or row["ranker"] in named else "",
+            "is_small": group == "rank 2" and row["ranker"] not in named,
+        }
+        for row, group in zip(methods, groups, strict=True)
+    ]
+    rows.sort(key=lambda row: (not row["is_pareto"], row["ranker"] not in named, not row["label"]))
     front = sorted((row for row in rows if row["is_pareto"]), key=lambda row: float(row["ideal"]))
     tooltip = tips(
-        ranker="ranker",
+        ranker=noun.removesuffix("s"),
         winning=("winning number", "d"),
         ideal=("ideal", "d"),
         normalized=("normalized", ".4f"),
@@ -72,13 +88,36 @@ def winning_numbers(findings: Findings) -> Chart | None:
         ),
         tooltip,
         "linear",
+        groups={slot: group for group, slot in _SLOTS.items() if group in groups},
+        n_needed=sum(row["is_pareto"] or row["ranker"] in named for row in rows),
     )
     best = ", ".join(row["ranker"] for row in front)
     return sized(
         chart,
-        f"Normalized against ideal winning number of {len(rows)} rankers. Pareto-optimal: {best}.",
+        f"Normalized against ideal winning number of {len(rows)} {noun}. Pareto-optimal: {best}.",
         height=FRONT_HEIGHT,
     )
+
+
+_SLOTS = {"Pareto-optimal": "1", "rank 2": "2", "baseline": "3", "others": "other"}
+
+
+def _group(row: Mapping[str, Any], baselines: Sequence[str]) -> str:
+    if row["is_pareto"]:
+        return "Pareto-optimal"
+    if row["is_rank2"]:
+        return "rank 2"
+    return "baseline" if row["ranker"] in baselines else "others"
+
+
+def _is_baseline(name: str) -> bool:
+    """Whether a name is one that linear regression or the best single feature goes by.
+
+    >>> [_is_baseline(name) for name in ("Linear Regression", "BestFeature (Pomona)", "Best Ranker")]
+    [True, True, False]
+    """
+    letters = "".join(filter(str.isalpha, name.lower()))
+    return letters.startswith(("linearregression", "bestfeature", "bestsinglefeature"))
 
 
 def winning_table(findings: Findings) -> Table:

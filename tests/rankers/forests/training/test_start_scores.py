@@ -158,4 +158,4 @@ def test_refusals():
 def test_scores_of_rows():
     assert one_a_row([1, 2], 2, "base").tolist() == [1.0, 2.0]
     data = pm.Dataset([[1.0], [2.0], [3.0]], [0, 1, 0], [7, 5, 7])
-    assert start_scores(data, [1, 2, 3], None, "base").tolist() == [1.0, 3.0, 2.0]
+    assert start_scores(data, [1, 2, 3], None, "base").tolist() == [1.0, 2.0, 3.0]

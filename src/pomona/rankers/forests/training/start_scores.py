@@ -12,18 +12,18 @@ from pomona.rankers.base import Ranker
 
 
 def start_scores(data: Dataset, given: ArrayLike | None, model: Ranker | None, name: str) -> Scores:
-    """One score a document, in the order of the dataset: those given with its rows, or those of a model."""
+    """One score a row, in the order in which rows came: those given with them, or those of a model."""
     if model is None:
         if given is None:
             raise InputError(f"start scores of the other data were given: give {name}=…, one a document, too")
-        return np.asarray(data.from_input_order(one_a_row(given, data.n_docs, name)))
+        return one_a_row(given, data.n_docs, name)
     if given is not None:
         raise InputError(f"the base model makes the start scores: leave {name} out")
     if not isinstance(model, Ranker):
         raise InputError(f"base_model must be a fitted ranker, found {type(model).__name__}")
     if model.is_bound:
         raise InputError(f"{type(model).__name__} reads the labels of what it scores: it is no base model")
-    return model.predict(data.gathered())
+    return model.predict(data)
 
 
 def one_a_row(scores: ArrayLike, n_rows: int, name: str) -> Scores:

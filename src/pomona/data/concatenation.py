@@ -1,0 +1,60 @@
+"""Several datasets as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pomona._machine import require_memory
+from pomona.data.dataset import Dataset, gather
+from pomona.data.text import TextColumn, offsets
+
+
+def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
+    """The documents of several datasets as one, as if their rows had come one after the other.
+
+    A query that stands in several of them is gathered. The last features of a narrower one are `undefined`.
+
+    >>> one, two = Dataset([[1.0]], [0], [7]), Dataset([[2.0, 3.0], [4.0, 5.0]], [1, 2], [5, 7])
+    >>> data = concatenated([one, two])
+    >>> data.qids.tolist(), data.X.tolist()
+    ([7, 5], [[1.0, 0.0], [4.0, 5.0], [2.0, 3.0]])
+    """
+    if len(parts) == 1:
+        return parts[0]
+    width = max(part.n_features for part in parts)
+    # Of everything a copy that is as wide, one end to end, and one in order.
+    n_bytes = sum(part.n_docs * (4 * width + part.qids.itemsize) for part in parts)
+    require_memory(3 * n_bytes, what=f"joining {len(parts)} datasets")
+    first, *others = (part.widened(width, undefined) for part in parts)
+    names = first.feature_names
+    wide = [first, *(part.with_features(names) for part in others)]
+    are_texts = len({part.qids.dtype.kind for part in wide}) > 1  # int64 and uint64 would become floats
+    query_ids = np.concatenate([part.qid.astype(np.str_) if are_texts else part.qid for part in wide])
+    order, query_ptr, qids = gather(query_ids)
+    rows = slice(None) if order is None else order
+    lengths = [part.n_docs for part in wide]
+    texts = {
+        name: TextColumn.joined([getattr(part, name) for part in wide], lengths)
+        for name in ("doc_ids", "comments")
+    }
+    if order is not None:
+        texts = {name: None if column is None else column.take(order) for name, column in texts.items()}
+    input_order = order
+    if any(part.input_order is not None for part in wide):
+        starts = offsets(lengths)
+        orders = [np.arange(p.n_docs) if p.input_order is None else p.input_order for p in wide]
+        input_order = np.concatenate([a + b for a, b in zip(starts, orders, strict=False)])[rows]
+    data = Dataset.from_parts(
+        np.concatenate([part.X for part in wide])[rows],
+        np.concatenate([part.y for part in wide])[rows],
+        query_ptr,
+        qids,
+        feature_names=names,
+        input_order=input_order,
+        **texts,
+    )
+    counts = [part.n_undefined for part in wide]
+    data.n_undefined = None if None in counts else sum(filter(None, counts))
+    return data

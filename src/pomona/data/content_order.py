@@ -1,0 +1,72 @@
+"""An order of documents that only their content decides, so that a shuffled file teaches the same.
+
+    document:  h = mix(label) + Σ mix(two features, their place)
+    query:     Σ mix(h) over its documents
+
+Queries are put in the order of their sums, documents of a query in that of their hashes; neither ids nor the
+places of rows take part. A published file often has the relevant documents of a query first: in this order
+nothing tells of labels, so whatever breaks ties by place is fair. Documents that share a hash are alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel, over_chunks
+from pomona._machine import require_memory
+from pomona._splitmix import mix, word_of
+from pomona._types import Values
+from pomona.data.dataset import Dataset, read_only
+from pomona.data.text import offsets
+
+
+@kernel
+def _hash_rows(first, last, bits, out):
+    """bits (n_rows, n_values) of float32 · out (n_rows,): hashes, to which those of the values are added."""
+    n_pairs = bits.shape[1] // 2
+    for i in range(first, last):
+        row = bits[i]
+        total = np.uint64(0)
+        for j in range(n_pairs):
+            pair = np.uint64(row[2 * j]) << np.uint64(32) | np.uint64(row[2 * j + 1])
+            total += word_of(pair, np.uint64(j))
+        if row.size % 2 == 1:
+            total += word_of(np.uint64(row[row.size - 1]), np.uint64(n_pairs))
+        out[i] += total
+
+
+def in_content_order(data: Dataset, weights: Values | None = None) -> Dataset:
+    """The same documents in the order of their content, without a copy if they are in it already.
+
+    weights : of the documents, in the order of `data.y`. They only tell documents apart that are alike else:
+        the order is the same with weights of 1 and without any.
+
+    >>> one = in_content_order(Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], ["a", "b", "a"]))
+    >>> other = in_content_order(Dataset([[3.0], [1.0], [2.0]], [2, 0, 1], ["x", "x", "y"]))
+    >>> one.X.tolist() == other.X.tolist(), one.to_input_order(one.y).tolist()
+    (True, [0.0, 1.0, 2.0])
+    """
+    hashes = _hashes(data)
+    keys = [hashes] if weights is None else [mix(hashes + mix(weights.view(np.uint64))), hashes]
+    queries = np.lexsort([np.add.reduceat(mix(key), data.query_ptr[:-1]) for key in keys])
+    place: NDArray[np.int64] = np.empty_like(queries)
+    place[queries] = np.arange(len(queries))
+    rows = np.lexsort([*keys, np.repeat(place, np.diff(data.query_ptr))])
+    if (rows[1:] > rows[:-1]).all():
+        return data
+    require_memory(data.X.nbytes, what="putting documents into the order of their content")
+    query_ptr = offsets(np.diff(data.query_ptr)[queries])
+    ordered = data.gathered().take_rows(rows, query_ptr, data.qids[queries])
+    ordered.input_order = rows if data.input_order is None else data.input_order[rows]
+    for name in ("X", "y", "query_ptr", "qids"):  # what was lent to read only stays so
+        getattr(ordered, name).flags.writeable = getattr(data, name).flags.writeable
+    return ordered
+
+
+def _hashes(data: Dataset) -> NDArray[np.uint64]:
+    """One a document, of its features and its label."""
+    hashes = mix(data.y.view(np.uint32).astype(np.uint64))
+    bits = read_only(np.ascontiguousarray(data.X, np.float32).view(np.uint32))
+    over_chunks(_hash_rows, data.n_docs, bits, hashes, smallest=4096)
+    return hashes

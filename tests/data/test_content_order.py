@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pomona as pm
+from pomona.data.content_order import _hashes, in_content_order
+from pomona.errors import InputError
+
+VALUES = st.sampled_from([0.0, 1.0, -0.0, np.nan, np.inf, 0.5])
+
+
+def parts(data):
+    names = ("X", "y", "query_ptr")
+    return [getattr(data, name).tobytes() for name in names]
+
+
+@st.composite
+def rows_and_shuffled(draw):
+    """Few values, so that rows and whole queries repeat: (X, y, qid, weights) and an order of the rows."""
+    n, width = draw(st.integers(1, 25)), draw(st.integers(1, 5))
+    X = draw(st.lists(st.lists(VALUES, min_size=width, max_size=width), min_size=n, max_size=n))
+    columns = [np.array(draw(st.lists(st.integers(0, most), min_size=n, max_size=n))) for most in (2, 5, 2)]
+    return np.array(X, np.float32), *columns, np.array(draw(st.permutations(range(n))))
+
+
+@given(rows_and_shuffled(), st.booleans())
+def test_neither_places_nor_ids_take_part(rows, has_weights):
+    X, y, qid, weights, order = rows
+    weights = weights.astype(float) if has_weights else None
+
+    def ordered(rows, names):
+        data = pm.Dataset(X[rows], y[rows], names[qid[rows]])
+        given = None if weights is None else data.from_input_order(weights[rows])
+        after = in_content_order(data, given)
+        assert after.to_input_order(after.y).tolist() == y[rows].tolist()
+        assert after.to_input_order(after.qid).tolist() == names[qid[rows]].tolist()
+        put = None if weights is None else after.from_input_order(weights[rows]).tobytes()
+        return parts(after), put
+
+    expected = ordered(np.arange(len(y)), np.arange(6))
+    assert ordered(order, np.arange(6)) == expected
+    assert ordered(order, np.array(["q9", "b", "", "a", "q10", "z"])) == expected
+
+
+@given(rows_and_shuffled())
+def test_in_order_already(rows):
+    X, y, qid = rows[:3]
+    once = in_content_order(pm.Dataset(X, y, qid))
+    assert in_content_order(once.gathered()).X is once.X
+    assert parts(in_content_order(once, np.ones(len(y)))) == parts(once)
+    half = once.gathered().take(np.arange(0, once.n_queries, 2))
+    assert in_content_order(half) is half
+
+
+def test_what_belongs_to_documents_goes_with_them():
+    data = pm.simulate(20, docs_per_query=6, n_features=3, seed=2)
+    ids = [f"d{i}" for i in range(data.n_docs)]
+    named = pm.Dataset(data.X, data.y, data.qid, doc_ids=ids, feature_names=["a", "b", "c"])
+    ordered = in_content_order(named)
+    assert ordered.feature_names == ("a", "b", "c")
+    assert list(ordered.doc_ids) == [ids[i] for i in ordered.input_order]
+    assert (data.X[ordered.input_order] == ordered.X).all()
+    assert sorted(ordered.qids) == sorted(data.qids)
+    assert ordered.X.flags.writeable
+    named.X.flags.writeable = False
+    assert not in_content_order(named).X.flags.writeable
+
+
+def test_the_order_does_not_follow_the_labels():
+    """Documents by label in the file: their places afterwards are those of chance."""
+    data = pm.simulate(300, docs_per_query=10, n_features=4, seed=2)
+    by_label = in_content_order(
+        pm.Dataset(*(a[np.lexsort((-data.y, data.qid))] for a in (data.X, data.y, data.qid)))
+    )
+    first, last = by_label.y[by_label.query_ptr[:-1]], by_label.y[by_label.query_ptr[1:] - 1]
+    spread = np.sqrt((first.var() + last.var()) / data.n_queries)
+    assert abs(first.mean() - last.mean()) < 3 * spread
+    assert abs(np.corrcoef(by_label.input_order, np.arange(data.n_docs))[0, 1]) < 0.1
+
+
+def test_every_value_counts():
+    X = np.random.default_rng(0).random((1, 7)).astype(np.float32)
+    rows = np.repeat(X, 16, axis=0)
+    for j in range(7):
+        rows[1 + j, j] = np.nextafter(rows[0, j], np.float32(2))
+    rows[8:15] = X[:, [(j + 1) % 7 for j in range(7)]]
+    hashes = _hashes(pm.Dataset(rows, [0] * 15 + [1], [1] * 16))
+    assert len(set(hashes[:8].tolist())) == 8
+    assert len(set(hashes.tolist())) == 10
+
+
+def test_beyond_the_budget(monkeypatch):
+    data = in_content_order(pm.simulate(200, docs_per_query=50, n_features=30, seed=1)).gathered()
+    turned = pm.Dataset(data.X[::-1], data.y[::-1], data.qid[::-1])
+    monkeypatch.setenv("POMONA_MEMORY", "1MB")
+    assert in_content_order(data) is data
+    with pytest.raises(InputError, match="into the order of their content takes about 2 MiB"):
+        in_content_order(turned)
