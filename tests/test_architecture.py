@@ -168,6 +168,7 @@ def test_public_surface():
         "QueryDifference",
         "QueryRank",
         "Ranker",
+        "Trace",
         "__version__",
         "compare_measures",
         "evaluate",

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pomona.data.simulate import simulate as simulate
     from pomona.errors import PomonaError as PomonaError
     from pomona.experiments.analysis.features import feature_table as feature_table
-    from pomona.experiments.analysis.optimality import local_optimality as local_optimality
     from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
+    from pomona.experiments.analysis.optimality import local_optimality as local_optimality
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from pomona.rankers.neural.list_net import ListNet as ListNet
     from pomona.rankers.neural.rank_net import RankNet as RankNet
     from pomona.rankers.neural.soft_rank import SoftRank as SoftRank
+    from pomona.rankers.trace import Trace as Trace
     from pomona.transformers.balanced_draw import BalancedDraw as BalancedDraw
     from pomona.transformers.category_mean import CategoryMean as CategoryMean
     from pomona.transformers.quartile_fill import QuartileFill as QuartileFill
@@ -78,6 +79,7 @@ _HOMES = {
     "QueryRank": "pomona.transformers.query_rank",
     "Ranker": "pomona.rankers.base",
     "compare_measures": "pomona.experiments.analysis.measure_values",
+    "Trace": "pomona.rankers.trace",
     "evaluate": "pomona.measures.judge",
     "feature_table": "pomona.experiments.analysis.features",
     "infer_relevance": "pomona.experiments.analysis.informative",

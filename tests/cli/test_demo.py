@@ -16,7 +16,8 @@ def test_the_demo_is_a_comparison_of_six_rankers(tmp_path):
     assert result.exit_code == 0, result.exception
     answer = json.loads(result.stdout)
     assert answer["runs"] == {"done": 24}  # six rankers and two bounds on three folds
-    assert (tmp_path / "report.html").is_file()
+    assert "Watching one learn" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(list((tmp_path / "figures").glob("watch-*.svg"))) == 1
     means = {row["ranker"]: row["mean"] for row in answer["table"] if row["measure"] == "ndcg@10"}
     assert max(means, key=means.get) == "IdealRanker"
     assert min(means, key=means.get) == "WorstRanker"

@@ -50,6 +50,17 @@ def test_says_what_it_did(files):
     assert "model in" in shown
 
 
+def test_trees_upon_the_scores_of_a_model(files):
+    run("linearregression", files / "train.txt", "-o", files / "linear.pomona")
+    start = ("--base-model", files / "linear.pomona")
+    run("mart", files / "train.txt", *start, "-s", "n_trees=3", "-o", files / "m.pomona")
+    data, linear = pm.read(files / "train.txt"), load_model(files / "linear.pomona")
+    expected = pm.MART(n_trees=3).fit(data, base_model=linear).predict(data)
+    assert load_model(files / "m.pomona").predict(data).tolist() == expected.tolist()
+    with pytest.raises(PomonaError, match="ranknet cannot start from the scores of a model"):
+        run("ranknet", files / "train.txt", *start, "-o", files / "n.pomona")
+
+
 class Tuned:
     def __init__(
         self, n=1, x: float | None = 0.5, flag=False, text="a", maybe: tuple[int, ...] | None = None

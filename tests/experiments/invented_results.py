@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -51,6 +52,7 @@ class InventedResults:
     facts: dict = field(default_factory=dict)
     docs_per_query: int = 8
     lengths: dict = field(default_factory=dict)
+    directory: Path | None = None
 
     @property
     def columns(self):

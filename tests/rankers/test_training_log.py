@@ -80,3 +80,13 @@ def test_the_bar_says_how_the_measure_goes(capsys):
         log.record(train=0.25, valid=0.5)
     assert "AdaRank" in (shown := capsys.readouterr().out)
     assert "rate 3, 1 rounds, train 0.2500, valid 0.5000" in shown
+
+
+def test_without_a_trace_nothing_is_computed_for_one():
+    def nobody_asks():
+        raise AssertionError
+
+    log = TrainingLog()
+    log.follow(None, nobody_asks, nobody_asks)
+    log.record()
+    assert log.iteration == 1

@@ -4,7 +4,17 @@ import re
 import numpy as np
 import pytest
 
-from pomona.report.theme import DARK, LIGHT, SHAPES, SLOTS, VARIABLES, css_variables, slots_of, vega_config
+from pomona.report.theme import (
+    DARK,
+    GRADES,
+    LIGHT,
+    SHAPES,
+    SLOTS,
+    VARIABLES,
+    css_variables,
+    slots_of,
+    vega_config,
+)
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 # Machado, Oliveira, Fernandes 2009: full protanopia, deuteranopia, tritanopia, in linear RGB.
@@ -97,6 +107,19 @@ def test_rankers_are_told_apart_by_any_eyes(theme, vision):
         assert np.linalg.norm(oklab(one) - oklab(other)) >= 0.08
     better, worse = (oklab(linear(theme[name]) @ np.array(VISIONS[vision]).T) for name in ("better", "worse"))
     assert np.linalg.norm(better - worse) >= 0.15
+
+
+@THEMES
+@pytest.mark.parametrize("vision", VISIONS)
+def test_labels_are_ordered_for_any_eyes(theme, vision):
+    """Each step leads further from the paper, so that lightness alone tells the order."""
+    paper = contrast(theme[GRADES[0]], theme["paper"])
+    assert paper >= 3  # digits of the colour of paper stand on them
+    seen = [oklab(linear(theme[name]) @ np.array(VISIONS[vision]).T) for name in ("paper", *GRADES)]
+    lightness = [color[0] for color in seen]
+    assert lightness == sorted(lightness, reverse=theme is LIGHT)
+    for one, other in itertools.pairwise(seen):
+        assert np.linalg.norm(one - other) >= 0.08
 
 
 def test_both_themes_name_the_same_colors():

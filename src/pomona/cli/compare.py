@@ -6,7 +6,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -131,8 +131,19 @@ def compare(
     present(spec, out, watch, report=report, n_jobs=jobs, dask=dask, retry=retry)
 
 
-def present(spec: Spec, directory: Path, watch: Progress, *, report: bool = True, **how: Any) -> None:
-    """Run a comparison in sight of the user, and, if wanted, write its report and print the answer."""
+def present(
+    spec: Spec,
+    directory: Path,
+    watch: Progress,
+    *,
+    report: bool = True,
+    prepare: Callable[[], None] | None = None,
+    **how: Any,
+) -> None:
+    """Run a comparison in sight of the user, and, if wanted, write its report and print the answer.
+
+    `prepare` is called when all runs are done: what it leaves in the directory, the report can show.
+    """
     from pomona.cli.output import print_json
 
     if report:  # loading what it needs takes two seconds, for which no run should wait
@@ -153,6 +164,8 @@ def present(spec: Spec, directory: Path, watch: Progress, *, report: bool = True
     from pomona.report.html import write_report
 
     with drawing(directory / "figures") as draw:  # gets ready while the statistics are computed
+        if prepare is not None:
+            prepare()
         findings = find(results)
         path = write_report(findings, directory, draw)
     if watch.is_quiet:

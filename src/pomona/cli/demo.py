@@ -30,6 +30,8 @@ def demo(
 ) -> None:
     """Simulate a small web search, compare six rankers on it by cross-validation, and write the report.
 
+    The report also shows how one ranker learns, document by document (`pomona trace`).
+
     \b
     Example:  pomona demo --queries 1000
     """
@@ -45,4 +47,18 @@ def demo(
         n_folds=3,
         seeds=[seed],
     )
-    present(spec, out, Progress(spec.main, is_quiet=as_json), n_jobs=jobs)
+    watch, few = Progress(spec.main, is_quiet=as_json), min(queries, 100)
+    present(spec, out, watch, n_jobs=jobs, prepare=lambda: _watch_one(out, spec.name, few, seed))
+
+
+def _watch_one(directory: Path, comparison: str, n_queries: int, seed: int) -> None:
+    """Trace a small LambdaMART on the first of the queries, for the report."""
+    from pomona.data.simulate import simulate
+    from pomona.rankers.forests.lambdamart import LambdaMART
+    from pomona.rankers.trace import Trace
+
+    trace = Trace()
+    ranker = LambdaMART(n_trees=50, n_leaves=10, normalize=False, truncation=None, seed=seed)
+    ranker.fit(simulate(n_queries, seed=seed), trace=trace)
+    trace.facts["comparison"] = comparison
+    trace.write(directory)

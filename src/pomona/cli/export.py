@@ -38,7 +38,7 @@ def export(
         typer.echo(ranker.exported(entry.name), nl=False)
         return
     ranker.export(out, entry.name)
-    forest = ranker.model_
+    forest = ranker.whole_forest()
     if as_json:
         print_json(
             {"format": entry.name, "file": str(out), "trees": forest.n_trees, "features": forest.n_features}

@@ -19,6 +19,9 @@ def train(
     valid: Annotated[
         Path | None, typer.Option("--valid", help="Validation data, for early stopping.")
     ] = None,
+    base_model: Annotated[
+        Path | None, typer.Option(help="A model whose scores a boosted forest adds its trees to.")
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter; repeat.")
     ] = None,
@@ -36,6 +39,7 @@ def train(
     \b
     Example:  pomona train lambdamart train.txt --valid vali.txt -s measure=letor4:ndcg@10 -o model.pomona
               pomona train mart train.csv.gz --label grade -s n_trees=200 -o mart.pomona
+              pomona train lambdamart train.txt --base-model linear.pomona -o model.pomona
               pomona train lambdarank train.txt -s "hidden=[64, 32]" -s valid_measure=ap -o net.pomona
     """
     import time
@@ -56,6 +60,13 @@ def train(
         raise InputError("no such directory to write the model to", out.parent)
     if out.is_dir():
         raise InputError("found a directory, expected the name of a file to write the model to", out)
+    start: dict[str, Any] = {}
+    if base_model is not None:
+        from pomona.rankers.base import load_model
+
+        if not getattr(cls, "starts_from_scores", False):
+            raise InputError(f"{cls.name} cannot start from the scores of a model: leave --base-model out")
+        start["base_model"] = load_model(base_model)
     columns = named_columns(label, qid, doc_id)
     training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
     if held_out is not None and (twin := shared_query(training, held_out)) is not None:
@@ -69,7 +80,7 @@ def train(
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        fitted.fit(training, valid=held_out)
+        fitted.fit(training, valid=held_out, **start)
     seconds = time.perf_counter() - started
     fitted.save(out)
     facts: dict[str, Any] = {"ranker": fitted.name, "model": str(out), "seconds": round(seconds, 3)}

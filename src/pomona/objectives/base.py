@@ -21,6 +21,9 @@ class Objective(ABC):
     n_outputs: int = 1
     """How many scores a document has; with more than one, arrays are (n_outputs, n_docs)."""
 
+    tie_order: Codes | None = None
+    """Of an objective that ranks: the rows of each query, counted from its first, as equal scores stand."""
+
     def start(self) -> float:
         """The score that every document starts from; 0 where only differences of scores matter."""
         return 0.0

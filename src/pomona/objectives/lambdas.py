@@ -86,8 +86,8 @@ class LambdaObjective(Objective):
             values = self._values = self._form.document_values.astype(np.float32)
         given = weights_of(weights, lists.n_queries, "queries")
         self._weights = np.where(_differ(values, self._query_ptr), given, 0.0)
-        self._shuffle, self._place = _shuffled(self._query_ptr, np.random.default_rng(seed))
-        self._order = self._shuffle.copy()
+        self._shuffle, self._place = shuffled_rows(self._query_ptr, np.random.default_rng(seed))
+        self.tie_order, self._order = self._shuffle, self._shuffle.copy()
 
     @property
     def n_usable_queries(self) -> int:
@@ -157,7 +157,7 @@ def _differ(values: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool
     return differs
 
 
-def _shuffled(query_ptr: Offsets, random: np.random.Generator) -> tuple[Codes, Codes]:
+def shuffled_rows(query_ptr: Offsets, random: np.random.Generator) -> tuple[Codes, Codes]:
     """The rows of each query, counted from its first, in random order; and the place of each row in it."""
     lengths = np.diff(query_ptr)
     begins = np.repeat(query_ptr[:-1], lengths)

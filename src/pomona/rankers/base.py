@@ -32,6 +32,7 @@ from pomona.rankers.learnt import check_learnt
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json, read_model, write_model
 from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import check_parameters
+from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
 
 Validation = Dataset | tuple[Any, Any, Any]
@@ -72,6 +73,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     paper: ClassVar[str]
     is_bound: ClassVar[bool] = False
     """Whether this is no method but a limit: it reads the labels of the documents that it scores."""
+    is_traceable: ClassVar[bool] = False
+    """Whether a `Trace` can watch it learn: it lets the log of its training `follow` the documents."""
     search_space: ClassVar[Mapping[str, SearchRange]] = {}
     """Parameters worth searching: (least, most, `linear`, `log`, `int` or `log int`), or a list."""
 
@@ -91,6 +94,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     best_iteration_: int
     interrupted_: bool
     _log: TrainingLog | None
+    _trace: Trace | None
+    _learnt_from: Dataset
+    """While it learns: the training data, which know the order in which their rows came."""
 
     # The names that scikit-learn's metadata routing reads: these methods want the query ids.
     __metadata_request__fit: ClassVar = {"qid": True}
@@ -163,6 +169,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             deciding=deciding,
             early_stopping=getattr(self, "early_stopping", None),
             verbose=getattr(self, "verbose", False),
+            trace=self._trace,
         )
         return log
 
@@ -174,14 +181,18 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         *,
         valid: Validation | None = None,
         sample_weight: ArrayLike | None = None,
+        trace: Trace | None = None,
     ) -> Self:
         """Learn from a dataset, or from features, labels and query ids.
 
         `valid`, a dataset or (X, y, qid), is for early stopping and model selection; `sample_weight` has one
-        weight a document (where a query counts as a whole, the mean of its documents'). The order of the
-        rows, and the ids of queries, make no difference to the model.
+        weight a document (where a query counts as a whole, the mean of its documents'); `trace` records what
+        happens to the documents of some training queries, iteration by iteration. The order of the rows, and
+        the ids of queries, make no difference to the model.
         """
         check_parameters(self)
+        if trace is not None and not self.is_traceable:
+            raise InputError(f"{type(self).__name__} has no steps that a trace could show: leave trace out")
         train = as_dataset(X, y, qid)
         if train.n_docs == 0 or train.n_features == 0:
             what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)
@@ -192,10 +203,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             held_out = _aligned(held_out, train.feature_names, "validation data")
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
         self._set_column_names(_column_names(X))
-        self._log = None
+        self._log, self._trace = None, trace
         try:
             train = in_content_order(train, weights)  # a shuffled file is to teach the same
             weights = None if sample_weight is None else _weights(sample_weight, train)
+            self._learnt_from = train
+            if trace is not None:
+                trace.start(train, type(self).__name__, self.parsed_measure)
             self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
             for name in self.row_attributes:
                 setattr(self, name, train.to_input_order(getattr(self, name)))
@@ -204,12 +218,16 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             del self.n_features_in_  # what a failed training left is no model
             raise
         finally:
-            del self._log
+            del self._log, self._trace
+            self.__dict__.pop("_learnt_from", None)
         if log is not None:
+            if trace is not None:
+                trace.finish(log.unit, log.best_iteration)
             self.evals_, self.best_iteration_ = log.evals, log.best_iteration
             self.interrupted_ = log.interrupted
             if log.interrupted:
-                warnings.warn(f"interrupted: keeping {log.kept}", stacklevel=2)
+                above = type(self).fit is not Ranker.fit  # called by a `fit` that has more to say
+                warnings.warn(f"interrupted: keeping {log.kept}", stacklevel=2 + above)
         return self
 
     def predict(self, X: Any, qid: Any = None) -> Scores:

@@ -11,6 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from pomona._types import Scores
+from pomona.data.dataset import Dataset
+from pomona.objectives.base import Objective
+from pomona.rankers.trace import Trace
+
 _ROUNDING = 1e-12  # of a mean over queries, which depends on their order; no iteration is better by it
 
 
@@ -31,6 +36,7 @@ class TrainingLog:
     deciding : the parts that tell which iteration is best; the first of them that is recorded decides.
     early_stopping : stop after so many iterations without a better one; None never stops.
     verbose : show a progress bar.
+    trace : records documents, where the ranker tells of them by `follow`.
 
     Attributes
     ----------
@@ -60,14 +66,16 @@ class TrainingLog:
         deciding: Sequence[str] = ("valid",),
         early_stopping: int | None = None,
         verbose: bool = False,
+        trace: Trace | None = None,
     ) -> None:
         self.evals: dict[str, list[float]] = {}
         self.iteration = self.best_iteration = self._done = done
         self.best_value, self.interrupted = -np.inf, False
-        self._title, self._total, self._unit = title, total, unit
+        self._title, self._total, self.unit = title, total, unit
         self._deciding, self._early_stopping, self._verbose = deciding, early_stopping, verbose
         self._curves, self._path, self._highest, self._latest_rise = self.evals, "", -np.inf, done
         self._show: Callable[[str], None] | None = None
+        self._trace = trace
 
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
@@ -85,6 +93,17 @@ class TrainingLog:
         self.iteration, self._curves, self._path = self._done, {}, name
         self._highest, self._latest_rise = -np.inf, self._done
 
+    def follow(
+        self, train: Dataset, scores: Callable[[], Scores], objective: Callable[[], Objective | None]
+    ) -> None:
+        """Let the trace, if there is one, see the training documents now and after every iteration.
+
+        `scores` tells those of all documents as they are when it is called; `objective` makes what tells the
+        forces. Called when a path begins; without a trace nothing is computed.
+        """
+        if self._trace is not None:
+            self._trace.follow(self.iteration, train, scores, objective())
+
     def record(self, **values: float) -> bool:
         """Note the values of one more iteration, by part; whether it is the best so far."""
         self.iteration += 1
@@ -92,7 +111,7 @@ class TrainingLog:
             self._curves.setdefault(part, []).append(float(now))
         if self._show is not None:
             judged = "".join(f", {part} {now:.4f}" for part, now in values.items())
-            self._show(f"{self._path}{self.iteration} {self._unit}s{judged}")
+            self._show(f"{self._path}{self.iteration} {self.unit}s{judged}")
         value = next((values[part] for part in self._deciding if part in values), None)
         if value is None or value > self._highest + _ROUNDING:
             self._highest, self._latest_rise = -np.inf if value is None else value, self.iteration
@@ -100,6 +119,11 @@ class TrainingLog:
         if is_best:
             self.best_iteration, self.evals = self.iteration, self._curves
             self.best_value = self._highest
+        if self._trace is not None:
+            if is_best:
+                self._trace.keep()
+            if self.iteration % self._trace.every == 0 or self.iteration == self._total or self.should_stop:
+                self._trace.see(self.iteration)
         return is_best
 
     @property
@@ -111,7 +135,7 @@ class TrainingLog:
     @property
     def kept(self) -> str:
         """What an interrupted training keeps, in words."""
-        return f"{self._unit} {self.best_iteration} of {self.iteration}"
+        return f"{self.unit} {self.best_iteration} of {self.iteration}"
 
     @contextlib.contextmanager
     def _progress(self) -> Iterator[None]:

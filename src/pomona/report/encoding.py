@@ -18,7 +18,7 @@ from pomona.report import labels
 from pomona.report.names import rankers_of
 from pomona.report.theme import LABEL, LIGHT, SHAPES, SLOTS, SMALL_LABEL, slots_of, vega_config
 
-Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 Rows = list[dict[str, Any]]
 
 WIDTH = 620

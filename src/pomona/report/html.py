@@ -8,7 +8,7 @@ from pathlib import Path
 from pomona.experiments.findings import Findings
 from pomona.report.comparison import comparison_report
 from pomona.report.draw import Draw, drawing
-from pomona.report.encoding import for_file
+from pomona.report.encoding import for_file, vega_lite
 from pomona.report.file import own_folder, write_anew
 from pomona.report.page import page
 from pomona.report.section import Report
@@ -32,7 +32,7 @@ def write_page(report: Report, directory: str | Path, draw: Draw | None = None) 
     tables, figures = own_folder(folder / "tables"), own_folder(folder / "figures")
     with drawing(figures) if draw is None else nullcontext(draw) as draw:
         for figure in report.figures:
-            draw(figure.stem, for_file(figure.spec))
+            draw(figure.stem, for_file(figure.spec if figure.paper is None else vega_lite(figure.paper)))
         for numbers in report.tables:
             for ending, form in _FORMATS.items():
                 write_anew(tables / f"{numbers.stem}.{ending}", form(numbers.table))

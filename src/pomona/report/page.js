@@ -18,7 +18,8 @@
   // ---- Charts
 
   function fitted(spec, width) {
-    const { panels, columns: most, least, apart } = spec.usermeta;
+    const { panels, columns: most, least, apart, stacked } = spec.usermeta;
+    if (stacked) return { ...spec, vconcat: spec.vconcat.map((plot) => ({ ...plot, width: width - stacked })) };
     if (!panels) return { ...spec, width, padding: { left: 2, top: 4, right: 8, bottom: 2 }, autosize: { type: "fit-x", contains: "padding" } };
     const axis = 54, gap = 18; // the vertical axis: one for all panels, or each its own
     const fit = width - (apart ? 0 : axis) + gap;

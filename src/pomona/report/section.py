@@ -42,6 +42,7 @@ class Html:
 class Figure:
     """A chart, the sentence below it, and what stands above it; `fold` is the line that opens it, if any.
 
+    paper : the chart as its files have it, where that is another: one that no pointer can change, say.
     stem, number, spec : the name of its files, its place among all figures and the chart as Vega-Lite, which
         `compose` sets.
     """
@@ -51,6 +52,7 @@ class Figure:
     caption: str = ""
     title: str = ""
     fold: str = ""
+    paper: Chart | None = None
     stem: str = field(default="", init=False)
     number: int = field(default=0, init=False)
     spec: dict[str, Any] = field(default_factory=dict, init=False)

@@ -36,6 +36,11 @@ LIGHT = {
     "share2": "#8fb0d3",
     "share3": "#e0a458",
     "share4": "#ccd1d8",
+    "grade1": "#bb8966",
+    "grade2": "#937b1a",
+    "grade3": "#4b6712",
+    "grade4": "#004f38",
+    "grade5": "#08245e",
 }
 DARK = {
     "paper": "#15181d",
@@ -61,8 +66,15 @@ DARK = {
     "share2": "#3f5f86",
     "share3": "#d99a4e",
     "share4": "#4d5660",
+    "grade1": "#905845",
+    "grade2": "#ad7b3d",
+    "grade3": "#a5b148",
+    "grade4": "#86df9a",
+    "grade5": "#a6fce4",
 }
 VARIABLES = {name: f"var(--{name})" for name in LIGHT}
+GRADES = tuple(f"grade{i}" for i in range(1, 6))
+"""Of labels, from the least relevant: further from the paper step by step, so that no hue need be told."""
 SLOTS = ("1", "2", "3", "4", "5", "6", "other")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "circle")
 DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3], [1, 0])
@@ -138,6 +150,7 @@ def vega_config(colors: Mapping[str, str], font: str = FONT, strong: int = 600) 
                 colors["worse"],
             ],
             "ordinal": [colors[f"share{i}"] for i in range(1, 5)],
+            "ramp": [colors[grade] for grade in GRADES],
         },
         "style": {
             "direct-label": {
@@ -163,5 +176,7 @@ def vega_config(colors: Mapping[str, str], font: str = FONT, strong: int = 600) 
             "interval": {"strokeWidth": 2},
             "note": {"font": font, "fill": colors["soft"], "fontSize": 11, "fontWeight": 400},
             "tile": {"stroke": colors["paper"], "strokeWidth": 1},
+            "moment": {"color": colors["ink"], "strokeWidth": 1, "opacity": 0.55},
+            "way": {"color": colors["ink"], "strokeWidth": 2.2, "strokeJoin": "round"},
         },
     }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pomona import _registry
 from pomona._arrays import whole_file
@@ -17,12 +18,14 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.base import Ranker, SearchRange
+from pomona.rankers.base import Ranker, SearchRange, Validation, as_dataset, restored
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.forests.training.start_scores import one_a_row, start_scores
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.model_file import with_prefix
 from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share
+from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
@@ -58,6 +61,10 @@ class ForestRanker(Ranker):
     seed : same seed, same model, whatever the number of threads.
     verbose : show a progress bar.
     """
+
+    is_traceable = True
+    starts_from_scores: ClassVar[bool] = True
+    """Whether trees can be added to given scores."""
 
     measure: str | Measure = "ndcg@10"
     n_trees: PositiveInt = 500
@@ -96,6 +103,73 @@ class ForestRanker(Ranker):
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         """The loss to be boosted."""
 
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        valid: Validation | None = None,
+        sample_weight: ArrayLike | None = None,
+        trace: Trace | None = None,
+        base: ArrayLike | None = None,
+        valid_base: ArrayLike | None = None,
+        base_model: Ranker | None = None,
+    ) -> Self:
+        """Learn from a dataset, or from features, labels and query ids: see `Ranker.fit`.
+
+        The trees can be added to the scores of another model (Wu et al.'s F_0): to `base`, one score a
+        document, with `valid_base` for the validation data, and `predict` then asks for those of its rows; or
+        to those of `base_model`, a fitted ranker, which becomes a part of this one and of its file.
+        """
+        self._check_start(base, base_model)
+        if self.warm_start and hasattr(self, "models_"):
+            base_model = self.base_model_
+        base_model = copy.copy(base_model)  # which may be fitted again, or be this very ranker
+        self._bases: tuple[Scores | None, Scores | None] = None, None
+        if base is not None or base_model is not None:
+            held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
+            of_train = start_scores(as_dataset(X, y, qid), base, base_model, "base")
+            self._bases = of_train, None
+            if held_out is not None:
+                of_valid = start_scores(held_out, valid_base, base_model, "valid_base")
+                self._bases = of_train, held_out.from_input_order(of_valid)
+        elif valid_base is not None:
+            raise InputError("valid_base goes with base, the start scores of the training data: give both")
+        self.base_model_: Ranker | None = base_model
+        self.needs_base_ = base is not None
+        try:
+            return super().fit(X, y, qid, valid=valid, sample_weight=sample_weight, trace=trace)
+        finally:
+            del self._bases
+
+    def _check_start(self, base: ArrayLike | None, base_model: Ranker | None) -> None:
+        """Refuse start scores that this ranker, or the model it goes on from, can do nothing with."""
+        if base is not None and base_model is not None:
+            raise InputError("found base and base_model: give the scores, or the ranker that makes them")
+        if not self.starts_from_scores and (base is not None or base_model is not None):
+            raise InputError(f"{type(self).__name__} cannot start from given scores: leave them out")
+        if self.warm_start and hasattr(self, "models_"):
+            if self.needs_base_ != (base is not None):
+                had = "started from given scores" if self.needs_base_ else "did not start from given scores"
+                raise InputError(f"the model to go on from {had}: start as it did")
+            if base_model is not None:
+                raise InputError("the model to go on from has its base model, if any: leave base_model out")
+
+    def predict(self, X: Any, qid: Any = None, *, base: ArrayLike | None = None) -> Scores:
+        """One score a document, in the order of the rows: higher ranks first.
+
+        `base` has the start scores of these rows, for a ranker that was fitted with those of others.
+        """
+        scores = super().predict(X, qid)
+        if self.needs_base_ != (base is not None):
+            remedy = "give base=…, one score a row" if self.needs_base_ else "leave base out"
+            was = "with" if self.needs_base_ else "without"
+            raise InputError(f"{type(self).__name__} was fitted {was} start scores: {remedy}")
+        if base is not None:
+            return scores + one_a_row(base, len(scores), "base")
+        return scores if self.base_model_ is None else scores + self.base_model_.predict(X, qid)
+
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self._boost(train, valid, self.make_objective(train, weights), self._config())
 
@@ -115,8 +189,15 @@ class ForestRanker(Ranker):
             )
         grower = self._grower(train)
         log = self.start_training(config.n_trees, unit="tree", done=start[0].n_trees if start else 0)
-        rules = objective, grower, self.parsed_measure, config, log
-        self.models_ = boost(train, valid, *rules, start=start, combine=self.combine_outputs)
+        base, valid_base = self._bases
+        base = None if base is None else self._learnt_from.from_input_order(base)
+        self.models_ = boost(
+            *(train, valid, objective, grower, self.parsed_measure, config, log),
+            start=start,
+            base=base,
+            valid_base=valid_base,
+            combine=self.combine_outputs,
+        )
         return log
 
     def combine_outputs(self, outputs: Values) -> Scores:
@@ -172,14 +253,25 @@ class ForestRanker(Ranker):
 
     def exported(self, format: str) -> str:
         """The trees as text for another engine."""
-        forest = self.model_
+        forest = self.whole_forest()
+        entry = _registry.find("trees/formats", format, "format of models")
+        text: str = entry.load()().write(forest, self.feature_names_)
+        return text
+
+    def whole_forest(self) -> Forest:
+        """The trees that give the scores by themselves: its own, after those of a base model of trees."""
+        forest, base = self.model_, self.base_model_
         if len(self.models_) > 1:
             raise InputError(
                 f"{type(self).__name__} makes its score of {len(self.models_)} forests, which no format knows"
             )
-        entry = _registry.find("trees/formats", format, "format of models")
-        text: str = entry.load()().write(forest, self.feature_names_)
-        return text
+        if self.needs_base_:
+            raise InputError("the trees are added to scores that come with the data, which no format knows")
+        if base is None:
+            return forest
+        if not isinstance(base, ForestRanker) or base.feature_names_ != self.feature_names_:
+            raise InputError(f"the trees are added to scores of {type(base).__name__}, which no format knows")
+        return base.whole_forest().extended(forest)
 
     def importance(self, kind: str = "gain") -> NDArray[np.float64]:
         """How much each feature serves the trees: its summed split `gain`, or how often it is `split` on."""
@@ -201,7 +293,12 @@ class ForestRanker(Ranker):
         facts, arrays = super().get_state()
         for k, forest in enumerate(self.models_):
             arrays |= {f"{k}.{name}": array for name, array in forest.arrays().items()}
-        return {**facts, "bases": [forest.base for forest in self.models_]}, arrays
+        facts |= {"bases": [forest.base for forest in self.models_], "needs_base": self.needs_base_}
+        if self.base_model_ is not None:
+            written, learnt = self.base_model_.written()
+            facts["base_model"] = {"ranker": self.base_model_.name, **written}
+            arrays |= {f"base.{name}": array for name, array in learnt.items()}
+        return facts, arrays
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
@@ -212,3 +309,10 @@ class ForestRanker(Ranker):
             Forest.of_arrays(with_prefix(arrays, f"{k}."), self.n_features_in_, float(base))
             for k, base in enumerate(facts["bases"])
         ]
+        start = {"needs_base": False, "base_model": None, **facts}  # earlier versions had neither
+        check_learnt({"needs_base": bool}, start)
+        self.needs_base_, self.base_model_ = start["needs_base"], None
+        if (written := start["base_model"]) is not None:
+            self.base_model_ = restored(written["ranker"], written, with_prefix(arrays, "base."))
+            if self.base_model_.n_features_in_ != self.n_features_in_:
+                raise ValueError(f"a base model of other than {self.n_features_in_} features")

@@ -48,6 +48,7 @@ class McRank(ForestRanker):
     family = "point-wise"
     optimizes = "surrogate"
     paper = "Li, Burges & Wu, NIPS 2007"
+    starts_from_scores = False  # it has several for each document
     learnt_attributes = {"levels_": Array("n_levels")}
 
     kind: Literal["ordinal", "multinomial"] = "ordinal"

@@ -56,6 +56,8 @@ class RandomForest(ForestRanker):
     optimizes = "surrogate"
     paper = "Breiman, Machine Learning 2001"
 
+    is_traceable = starts_from_scores = False  # its trees do not follow each other
+
     learnt_attributes = {"oob_score_": float}
     search_space = {
         "n_leaves": (15, 511, "log int"),

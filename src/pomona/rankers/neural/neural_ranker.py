@@ -89,6 +89,7 @@ class NeuralRanker(Ranker):
     mixed_precision: bool = False
     verbose: bool = False
 
+    is_traceable = True
     learnt_attributes: ClassVar[Mapping[str, Any]] = {"learning_rate_": float}
     search_space = {
         "learning_rate": (3e-4, 3e-2, "log"),

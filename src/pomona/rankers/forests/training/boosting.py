@@ -59,19 +59,25 @@ def boost(
     log: TrainingLog,
     *,
     start: Sequence[Forest] = (),
+    base: Scores | None = None,
+    valid_base: Scores | None = None,
     combine: Callable[[Values], Scores] = first_output,
 ) -> list[Forest]:
     """A forest for each output, boosted up to `n_trees` rounds in all and cut at the best of the log.
 
     `start` has forests to go on from; `combine` makes one score a document of (n_outputs, n_docs) outputs.
+    The trees are added to the scores `base` and `valid_base`, where there are such: the objective then does
+    not say where to start.
     """
     rng = np.random.default_rng(config.seed)
-    earlier = list(start) or [Forest.empty(train.n_features, objective.start())] * objective.n_outputs
+    constant = objective.start() if base is None else 0.0
+    earlier = list(start) or [Forest.empty(train.n_features, constant)] * objective.n_outputs
     grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
-    outputs = _outputs(earlier, train)
-    held_out = None if valid is None else _outputs(earlier, valid)
+    outputs = _outputs(earlier, train, base)
+    held_out = None if valid is None else _outputs(earlier, valid, valid_base)
     gradient, hessian = np.empty(outputs.shape, np.float32), np.empty(outputs.shape, np.float32)
     evaluators = [] if valid is None else [RankingEvaluator(part, measure) for part in (train, valid)]
+    log.follow(train, lambda: combine(outputs), lambda: objective)
     with log.watch():
         for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
             if objective.n_outputs == 1:
@@ -120,8 +126,9 @@ def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Fores
     return after.extended(Forest.of_arrays(arrays, after.n_features, 0.0))
 
 
-def _outputs(forests: Sequence[Forest], data: Dataset) -> Values:
-    return np.stack([forest.score(data.X) for forest in forests])
+def _outputs(forests: Sequence[Forest], data: Dataset, base: Scores | None) -> Values:
+    outputs = np.stack([forest.score(data.X) for forest in forests])
+    return outputs if base is None else outputs + base
 
 
 def leaves_in(data: Dataset, tree: GrownTree) -> NDArray[np.int32]:

@@ -155,6 +155,7 @@ class Trainer:
         seed: int,
     ) -> None:
         self.best: tuple[Network, TrainingConfig] | None = None
+        self._objective = lambda: factory.objective(train.y, train.query_ptr, weights, seed)  # for a trace
         layout = lay_out(train.query_ptr, batch_size, np.random.default_rng(seed))
         self._architecture, self._device = architecture, device
         self._train, self._valid, self._rows = train, valid, layout.rows
@@ -179,6 +180,7 @@ class Trainer:
         """Train up to `n_epochs`, and keep the network of an epoch that is the best of the log."""
         with _one_thread():
             run = self._start(config, np.random.default_rng(config.seed))
+            log.follow(self._train, lambda: self._network(run).score(self._train.X), self._objective)
             best_train, gained = -math.inf, 0
             for epoch in range(1, config.n_epochs + 1):
                 now = self._epoch(run, judged=config.restart_after is not None)

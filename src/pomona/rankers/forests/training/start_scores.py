@@ -1,0 +1,39 @@
+"""The scores that boosting starts from (the base model F_0 of Wu, Burges, Svore & Gao 2010)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pomona._types import Scores
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError
+from pomona.rankers.base import Ranker
+
+
+def start_scores(data: Dataset, given: ArrayLike | None, model: Ranker | None, name: str) -> Scores:
+    """One score a row, in the order in which rows came: those given with them, or those of a model."""
+    if model is None:
+        if given is None:
+            raise InputError(f"start scores of the other data were given: give {name}=…, one a document, too")
+        return one_a_row(given, data.n_docs, name)
+    if given is not None:
+        raise InputError(f"the base model makes the start scores: leave {name} out")
+    if not isinstance(model, Ranker):
+        raise InputError(f"base_model must be a fitted ranker, found {type(model).__name__}")
+    if model.is_bound:
+        raise InputError(f"{type(model).__name__} reads the labels of what it scores: it is no base model")
+    return model.predict(data)
+
+
+def one_a_row(scores: ArrayLike, n_rows: int, name: str) -> Scores:
+    """Finite scores, as many as there are rows."""
+    try:
+        array = np.asarray(scores, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} cannot be read as numbers: {error}") from None
+    if array.shape != (n_rows,):
+        raise InputError(f"found {name} of shape {array.shape}, expected {n_rows} scores, one a row")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} holds a score that is not finite")
+    return array
