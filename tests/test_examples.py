@@ -12,8 +12,9 @@ import pytest
 import pomona as pm
 from pomona._jit import threads
 from pomona.experiments.compare import compare
+from pomona.experiments.data_spec import Simulated
 from pomona.experiments.findings import find
-from pomona.experiments.spec import SearchSpec, Simulated, ranker_class, read_spec
+from pomona.experiments.spec import SearchSpec, ranker_class, read_spec
 from pomona.rankers.base import load_model
 
 ROOT = Path(__file__).parents[1]

@@ -7,8 +7,8 @@ import pytest
 import pomona as pm
 from pomona.data.folds import Fold
 from pomona.errors import PomonaError
+from pomona.experiments.data_spec import DataSpec, Files, Simulated
 from pomona.experiments.source import DataFacts, cut, dataset_digest, digest, examine, fold_sources
-from pomona.experiments.spec import DataSpec, Files, Simulated
 
 TOY = Simulated(queries=20, docs_per_query=6, features=4, seed=2)
 

@@ -150,5 +150,7 @@ def vega_config(colors: Mapping[str, str], font: str = FONT, strong: int = 600) 
             "interval": {"strokeWidth": 2},
             "note": {"font": font, "fill": colors["soft"], "fontSize": 11, "fontWeight": 400},
             "tile": {"stroke": colors["paper"], "strokeWidth": 1},
+            "frame": {"stroke": colors["ink"], "strokeWidth": 2},
+            "heat": {"fill": colors["share2"]},
         },
     }
