@@ -20,6 +20,7 @@ from pomona.rankers.base import load_model
 ROOT = Path(__file__).parents[1]
 PAPERS = ROOT / "examples" / "papers"
 SPECS = sorted(path.stem for path in PAPERS.glob("*.toml"))
+MOST_ROWS = 25
 LEAST = {"n_trees": 2, "n_rounds": 2, "n_epochs": 1, "n_restarts": 1, "max_iterations": 2, "n_folds": 2}
 
 
@@ -60,13 +61,19 @@ def cut_down(spec):
     """The spec with everything in it that says how much made little."""
     little = Simulated(queries=20, features=5, docs_per_query=8.0)
     datasets = [
-        dataclasses.replace(data, folds=(1,), source=little)
-        if isinstance(data.source, Simulated)
-        else dataclasses.replace(data, folds=(1,))
+        dataclasses.replace(
+            data,
+            folds=(1,),
+            source=little if isinstance(data.source, Simulated) else data.source,
+            each={key: values[-2:] for key, values in data.each.items()},
+            draw=data.draw[:1],
+        )
         for data in spec.datasets
     ]
     rankers = []
-    for row in spec.rankers:
+    # Of rows that differ in a parameter on purpose, the first few tell whether the others would run.
+    varied = [row for row in spec.rankers if row.varied]
+    for row in spec.rankers if len(varied) < MOST_ROWS else varied[:3]:
         known = ranker_class(row.ranker)().get_params()
         least = {name: value for name, value in LEAST.items() if name in known}
         rankers.append(dataclasses.replace(row, parameters={**row.parameters, **least}))
@@ -84,7 +91,7 @@ def test_a_spec_runs(name, runs):
     spec = read_spec(PAPERS / f"{name}.toml")
     results = compare(cut_down(spec), runs / name)
     assert results.runs.filter(state="failed")["reason"].to_list() == []
-    assert set(results.runs["ranker"]) >= {row.label for row in spec.rankers}
+    assert set(results.runs["ranker"]) >= {row.label for row in cut_down(spec).rankers}
 
 
 def test_the_pages_are_made_of_them_and_keep_their_sentences(runs, tmp_path, monkeypatch):
@@ -102,7 +109,8 @@ def test_the_pages_are_made_of_them_and_keep_their_sentences(runs, tmp_path, mon
         assert pages.without_parts(after) == pages.without_parts(text)
     marked = (tmp_path / "results" / "thesis.md").read_text()
     assert "| IdealRanker | 0.8407 |" in marked
-    assert pages.write_pages(tmp_path / "none", tmp_path / "results") == SPECS
+    with_pages = sorted({source for source, _ in pages.PARTS.values()})
+    assert pages.write_pages(tmp_path / "none", tmp_path / "results") == with_pages
     assert (tmp_path / "results" / "thesis.md").read_text() == marked
 
 
