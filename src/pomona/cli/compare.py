@@ -60,6 +60,9 @@ def compare(
     trials: Annotated[
         int | None, typer.Option(help="Search parameters on the validation queries, so many tries a run.")
     ] = None,
+    norm_performance: Annotated[
+        bool | None, typer.Option("--norm-performance", help="Also show NormPerformance (Modrý 2014).")
+    ] = None,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds that a run may take, and two minutes to get ready.")
     ] = None,
@@ -120,6 +123,7 @@ def compare(
             seeds=integers("seeds", seeds),
             n_folds=n_folds,
             time_limit=time_limit,
+            norm_performance=norm_performance,
             baseline=baseline,
         )
         preface = f"# the same as a file:\n\n{spec.to_toml()}"
