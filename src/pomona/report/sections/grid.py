@@ -60,7 +60,7 @@ def _of_group(findings: Findings, dataset: str, group: str, part: pl.DataFrame) 
         yield Figure(
             f"grid-{stem}",
             heat_map(part, dataset),
-            "NormPerformance of every model: the darker, the higher. The frame is around the best.",
+            "NormPerformance of every model: the stronger its colour, the higher. The frame is around the best.",
             title=group,
         )
         yield Side(
@@ -147,7 +147,7 @@ def scatter(part: pl.DataFrame, dataset: str, end: str) -> Chart | None:
     rows = shown.select(pl.col(f"x{end}").alias("x"), "norm", "ranker").to_dicts()
     chart = (
         alt.Chart(data_of(rows))
-        .mark_point(filled=True, size=40, opacity=0.6)
+        .mark_point(style="dot", filled=True, size=40, opacity=0.7)
         .encode(
             x=alt.X("x:Q", title=name, scale=scale_of([row["x"] for row in rows])),
             y=alt.Y("norm:Q", title="NormPerformance", scale=scale_of([row["norm"] for row in rows])),
