@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -111,6 +112,10 @@ class DataSpec(Record):
 
         The complete data, if they are among them, are called as the dataset is.
         """
+        return self._variants
+
+    @cached_property
+    def _variants(self) -> list[Variant]:
         fixed = {key: getattr(self, key) for key in (*VARIABLES, "noise_valid")}
         variants = []
         for values in itertools.product(*self.each.values()):

@@ -60,7 +60,7 @@ def _of_group(findings: Findings, dataset: str, group: str, part: pl.DataFrame) 
         yield Figure(
             f"grid-{stem}",
             heat_map(part, dataset),
-            "NormPerformance of every model: the stronger its colour, the higher. The frame is around the best.",
+            "NormPerformance of every model: the stronger the colour, the higher; framed is the best.",
             title=group,
         )
         yield Side(
