@@ -25,18 +25,6 @@ def oracles() -> Path:
 @pytest.fixture
 def in_process(monkeypatch):
     """Do the runs of comparisons in this process: quicker, where processes are not what a test is about."""
-    from pomona.experiments.execute import execute, rehearse
-    from pomona.experiments.runner import RunEvent
-
-    class HereRunner:
-        def __init__(self, *_): ...
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_): ...
-        def run(self, tasks, *, is_rehearsal=False):
-            for task in tasks:
-                yield RunEvent(task.run)
-                yield RunEvent(task.run, rehearse(task) if is_rehearsal else execute(task))
+    from here_runner import HereRunner
 
     monkeypatch.setattr("pomona.experiments.compare.LocalRunner", HereRunner)

@@ -9,6 +9,7 @@ import polars as pl
 
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
+from pomona.experiments.results import _STAGE_COLUMNS, _TRIAL_COLUMNS
 from pomona.measures.parse import measure
 
 
@@ -35,6 +36,8 @@ class InventedSpec:
     baseline: str | None = None
     name: str = "invented"
     seeds: tuple = (0, 1)
+    datasets: tuple = ()
+    norm_performance: bool = False
 
     def to_toml(self):
         lines = {"name": self.name, "measures": self.measures, "conventions": self.conventions}
@@ -53,6 +56,8 @@ class InventedResults:
     docs_per_query: int = 8
     lengths: dict = field(default_factory=dict)
     directory: Path | None = None
+    stages: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_STAGE_COLUMNS))
+    trials: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_TRIAL_COLUMNS))
 
     @property
     def columns(self):
@@ -149,6 +154,7 @@ def _run(key, ranker, is_failed, n_queries):
     return {
         "run": "-".join(map(str, key.values())),
         **key,
+        "of": key["dataset"],
         "state": "failed" if is_failed else "done",
         "reason": "out of memory" if is_failed else None,
         "kind": ranker.kind or ranker.label,

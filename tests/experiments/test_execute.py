@@ -7,10 +7,10 @@ import pytest
 
 import pomona as pm
 from pomona.data.folds import Fold
+from pomona.experiments.data_spec import DataSpec, Files
 from pomona.experiments.execute import Task, execute, rehearse, versions
 from pomona.experiments.run import runs_of
 from pomona.experiments.source import digest, examine
-from pomona.experiments.spec import DataSpec, Files
 from pomona.rankers.base import load_model
 
 
@@ -169,8 +169,9 @@ def test_a_search_does_not_look_at_the_test_queries(make_spec, monkeypatch):
     fold = task.source.load()
     elsewhere = Fold(fold.train, fold.valid, pm.simulate(9, docs_per_query=5, n_features=5, seed=99))
     first = execute(task)
-    monkeypatch.setattr("pomona.experiments.source.FoldSource.load", lambda source: elsewhere)
     moved = dataclasses.replace(task, run=dataclasses.replace(task.run, data=digest(elsewhere)))
+    loaded = elsewhere, digest(elsewhere)
+    monkeypatch.setattr("pomona.experiments.source.FoldSource.load_with_digest", lambda source: loaded)
     second = execute(moved)
     values = [[trial["value"] for trial in one.record["trials"]] for one in (first, second)]
     assert values[0] == values[1]

@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -7,8 +8,8 @@ import pytest
 import pomona as pm
 from pomona.data.folds import Fold
 from pomona.errors import PomonaError
+from pomona.experiments.data_spec import DataSpec, Files, Simulated
 from pomona.experiments.source import DataFacts, cut, dataset_digest, digest, examine, fold_sources
-from pomona.experiments.spec import DataSpec, Files, Simulated
 
 TOY = Simulated(queries=20, docs_per_query=6, features=4, seed=2)
 
@@ -202,3 +203,40 @@ def test_queries_without_a_relevant_document_can_be_left_out(tmp_path, make_spec
     facts = examine(make_spec(), spec, {})[1]
     assert (facts.statistics["empty_queries"], facts.statistics["queries"]) == (0, len(answered))
     assert fold_sources(DataSpec("x", Files(path, path), drop_empty=True), 4)[0].load().valid is None
+
+
+def test_variants_of_a_dataset(make_spec):
+    each = {"train_fraction": [0.5, 1.0], "label_noise": [0.0, 0.2]}
+    data = DataSpec("toy", TOY, each=each, draw=(0, 1))
+    sources, facts = examine(make_spec(), data, {})
+    assert len(sources) == 2 * 7  # folds × (three that are drawn twice, and the complete data)
+    assert {fold: one["digest"] for fold, one in facts.variants["toy"].items()} == facts.digests
+    digests = [one["digest"] for folds in facts.variants.values() for one in folds.values()]
+    assert len(set(digests)) == len(digests)
+    sent = pickle.loads(pickle.dumps(sources))  # as another machine gets them
+    assert sent == sources
+    for source in sent:
+        fold, found = source.load_with_digest()
+        known = facts.variants[source.dataset][source.fold]
+        assert found == known["digest"]
+        assert fold.train.n_queries == known["n_train_queries"]
+        assert ("pairs_turned" in known) == (source.variation.label_noise > 0)
+    again = DataFacts.of_json(json.loads(json.dumps(dataclasses.asdict(facts))))
+    assert again.variants == facts.variants
+
+
+def test_validation_queries_are_cut_before_anything_is_varied(halves, make_spec):
+    data = DataSpec("x", Files(*halves), each={"train_fraction": [0.5, 1.0], "label_noise": [0.0, 0.5]})
+    sources, _ = examine(make_spec(), data, {})
+    folds = [source.load() for source in sources]
+    assert {tuple(fold.valid.qids.tolist()) for fold in folds} == {tuple(folds[0].valid.qids.tolist())}
+    assert [fold.train.n_queries for fold in folds] == [5, 5, 10, 10]
+    plain = fold_sources(DataSpec("x", Files(*halves)), 5)[0].load()
+    assert plain.valid is None
+
+
+def test_a_variant_that_the_data_do_not_allow(make_spec):
+    with pytest.raises(
+        PomonaError, match=r"dataset toy n_features=9, fold 1: found n_features = 9, the data have 4"
+    ):
+        examine(make_spec(), DataSpec("toy", TOY, each={"n_features": [9]}), {})

@@ -7,15 +7,8 @@ from hypothesis import strategies as st
 
 from pomona._registry import entries
 from pomona.errors import PomonaError
-from pomona.experiments.spec import (
-    DataSpec,
-    RankerSpec,
-    SearchSpec,
-    Simulated,
-    Spec,
-    ranker_class,
-    read_spec,
-)
+from pomona.experiments.data_spec import DataSpec, Simulated
+from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, ranker_class, read_spec
 from pomona.experiments.spec_options import spec_from_options
 from pomona.experiments.spec_reader import spec_of
 

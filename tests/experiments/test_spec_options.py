@@ -1,7 +1,8 @@
 import pytest
 
 from pomona.errors import PomonaError
-from pomona.experiments.spec import DataSpec, Files, RankerSpec, SearchSpec, Simulated
+from pomona.experiments.data_spec import DataSpec, Files, Simulated
+from pomona.experiments.spec import RankerSpec, SearchSpec
 from pomona.experiments.spec_options import spec_from_options
 
 

@@ -1,7 +1,8 @@
 import pytest
 
 from pomona.errors import PomonaError
-from pomona.experiments.spec import Files, Simulated, read_spec
+from pomona.experiments.data_spec import Files, Simulated
+from pomona.experiments.spec import read_spec
 
 DATA = '[[dataset]]\nsource = "mq2008"\n'
 RANKER = '[[ranker]]\nranker = "mart"\n'

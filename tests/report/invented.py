@@ -159,6 +159,7 @@ def _run(key, method, state):
     return {
         "run": "-".join(map(str, key.values())),
         **key,
+        "of": key["dataset"],
         "state": state,
         "reason": None if is_done else "over the time limit of 600 s",
         "kind": kind,

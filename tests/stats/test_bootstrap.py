@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.stats.bootstrap import Resampled, interval, interval_clustered
+from pomona.stats.bootstrap import Resampled, interval, interval_clustered, interval_crossed
 from pomona.stats.random_word import key_of
 from reference import stats as slow
 
@@ -124,3 +124,25 @@ def test_clustered_seeds_of_one_fold_and_a_single_run():
 def test_clustered_needs_a_fold_for_each_run():
     with pytest.raises(InputError, match="found 1 folds for 2 runs"):
         interval_clustered([[0.1], [0.2]], folds=[1])
+
+
+def test_crossed_intervals_have_the_variance_of_queries_and_of_draws():
+    random = np.random.default_rng(0)
+    n_draws, n_queries = 20, 400
+    noise = random.normal(0, 1, (n_draws, n_queries))
+    values = random.normal(0, 2, n_queries) + random.normal(0, 0.5, (n_draws, 1)) + noise
+    low, high = interval_crossed(values[None], n_resamples=4000)
+    expected = np.sqrt(values.mean(axis=0).var() / n_queries + values.mean(axis=1).var() / n_draws)
+    # Half the width of a normal 95 % interval of the sum of both (the part of both together counts twice).
+    assert (high - low)[0] / 2 == pytest.approx(1.96 * expected, rel=0.06)
+    assert low[0] < values.mean() < high[0]
+
+
+def test_crossed_intervals_of_one_draw_are_those_of_queries():
+    values = np.random.default_rng(1).random((2, 1, 200))
+    low, high = interval_crossed(values, n_resamples=4000)
+    for one, begin, end in zip(values[:, 0], low, high, strict=True):
+        assert (begin, end) == pytest.approx(interval(one), abs=0.004)
+    assert np.isnan(interval_crossed([[[0.5]]])).all()
+    with pytest.raises(InputError, match="expected series × draws × queries"):
+        interval_crossed([[0.5]])

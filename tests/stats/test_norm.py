@@ -3,7 +3,7 @@ import pytest
 
 from golden import thesis_norm
 from pomona.errors import InputError
-from pomona.stats.norm import avg_norm
+from pomona.stats.norm import avg_norm, norm_performance
 
 
 def test_by_hand():
@@ -29,3 +29,15 @@ def test_absent_and_equal_values():
 def test_refused():
     with pytest.raises(InputError, match="expected a table of rankers × measures"):
         avg_norm([0.5, 0.6])
+
+
+def test_norm_performance_of_the_thesis():
+    found = norm_performance([values for _, values, _ in thesis_norm.CUTOFF])
+    np.testing.assert_allclose(found, [printed for *_, printed in thesis_norm.CUTOFF], atol=1e-6)
+
+
+def test_norm_performance_without_some_values():
+    table = [[0.5, np.nan, 0.0], [0.25, 0.8, 0.0], [np.nan, np.nan, 0.0]]
+    np.testing.assert_allclose(norm_performance(table), [1.0, (0.5 + 1.0) / 2, np.nan])
+    with pytest.raises(InputError, match="expected a table of rankers × measures"):
+        norm_performance([0.5, 0.6])

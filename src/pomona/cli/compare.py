@@ -60,6 +60,9 @@ def compare(
     trials: Annotated[
         int | None, typer.Option(help="Search parameters on the validation queries, so many tries a run.")
     ] = None,
+    norm_performance: Annotated[
+        bool | None, typer.Option("--norm-performance", help="Also show NormPerformance (Modrý 2014).")
+    ] = None,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds that a run may take, and two minutes to get ready.")
     ] = None,
@@ -112,14 +115,15 @@ def compare(
             rankers,
             valid=valid,
             test=test,
-            folds=_integers("folds", folds),
+            folds=integers("folds", folds),
             columns=named_columns(label, qid, doc_id),
             n_trials=trials,
             measures=measures and split_outside(measures),
             conventions=conventions and split_outside(conventions),
-            seeds=_integers("seeds", seeds),
+            seeds=integers("seeds", seeds),
             n_folds=n_folds,
             time_limit=time_limit,
+            norm_performance=norm_performance,
             baseline=baseline,
         )
         preface = f"# the same as a file:\n\n{spec.to_toml()}"
@@ -299,6 +303,7 @@ def _print_answer(findings: Findings) -> None:
     """One table a dataset: rankers by the main measure, the best first."""
     from pomona.report.sections.headline import sentences_of
 
+    _print_studies(findings)
     sentences = sentences_of(findings)
     measures = findings.measures[: len(findings.results.spec.measures)]  # under the first convention
     for (dataset,), table in findings.quality.group_by("dataset", maintain_order=True):
@@ -322,6 +327,22 @@ def _print_answer(findings: Findings) -> None:
         typer.echo(
             f"▲ ▼ significantly above or below {findings.baseline}\n\n{' '.join(sentences[str(dataset)])}"
         )
+
+
+def _print_studies(findings: Findings) -> None:
+    """What studies found, by the main measure: a line a value of the variable."""
+    from pomona.cli.output import print_frame
+
+    main = findings.study.filter(measure=findings.main)
+    shown = ("series", "x", "n_train_docs", "n_draws", "mean", "low", "high", "difference", "is_significant")
+    for (dataset, variable), table in main.group_by("dataset", "variable", maintain_order=True):
+        typer.echo(f"\n{dataset}: {findings.main} by {variable}\n")
+        print_frame(table.select(*shown).rename({"x": str(variable)}))
+    overfitting = findings.overfitting
+    for (dataset,), table in overfitting.group_by("dataset", maintain_order=True):
+        typer.echo(f"\n{dataset}: test queries after every iteration\n")
+        names = ("ranker", "measure", "chosen", "last", "at_chosen", "at_last", "difference", "low", "high")
+        print_frame(table.select(*names, "is_significant"))
 
 
 def print_rows(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -358,7 +379,8 @@ def _refuse_parts(data: Sequence[str], test: str | None) -> None:
         )
 
 
-def _integers(name: str, text: str | None) -> list[int] | None:
+def integers(name: str, text: str | None) -> list[int] | None:
+    """The whole numbers of an option."""
     try:
         return None if text is None else [int(part) for part in text.split(",")]
     except ValueError:

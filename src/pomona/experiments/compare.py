@@ -64,7 +64,9 @@ def compare(
     for dataset in spec.datasets:
         sources_of_dataset, data[dataset.name] = examine(spec, dataset, known)
         sources += sources_of_dataset
-    runs = runs_of(spec, {name: facts.digests for name, facts in data.items()})
+    variants = {name: folds for facts in data.values() for name, folds in facts.variants.items()}
+    digests = {name: {k: one["digest"] for k, one in folds.items()} for name, folds in variants.items()}
+    runs = runs_of(spec, digests)
     with Store(directory) as store:
         store.enqueue(runs)
         store.remember(

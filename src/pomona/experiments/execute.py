@@ -36,10 +36,12 @@ from pomona._types import Scores
 from pomona.data.dataset import Dataset, read_only
 from pomona.data.folds import Fold
 from pomona.errors import InputError, PomonaError
+from pomona.experiments.data_spec import PARTS
 from pomona.experiments.run import RunSpec
 from pomona.experiments.search import search, timed_fit
-from pomona.experiments.source import FoldSource, cut, digest
+from pomona.experiments.source import FoldSource, cut, digest, forget
 from pomona.experiments.spec import ranker_class
+from pomona.experiments.stage import judged_stages
 from pomona.measures.judge import judge, scored_queries
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.base import Ranker, load_model
@@ -137,6 +139,7 @@ def _unchanged(run: RunSpec, fold: Fold) -> Iterator[Fold]:
     finally:
         if digest(fold) != before:
             _read_fold.cache_clear()
+            forget()
             raise InputError(changes)
 
 
@@ -156,6 +159,8 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
         with PeakMemory() as memory:
             ranker, record = _fitted(run, fold)
             scores, record["score_seconds"] = _timed_scores(ranker, fold.test)
+        if run.judges_test:
+            record |= judged_stages(ranker, fold.train, fold.test)
         files["model"] = _saved(ranker)
         record |= {
             "valid_is_cut": is_cut,
@@ -188,8 +193,8 @@ def _fold_of(task: Task) -> tuple[Fold, bool]:
 @lru_cache(maxsize=1)
 def _read_fold(source: FoldSource, expected_digest: str) -> Fold:
     """The fold, kept until another is asked for: runs come fold by fold."""
-    fold = source.load()
-    if digest(fold) != expected_digest:
+    fold, found = source.load_with_digest()
+    if found != expected_digest:
         raise InputError(
             f"dataset {source.dataset}, fold {source.fold}: here the data are not those that were checked"
         )
@@ -241,9 +246,10 @@ def _fitted(run: RunSpec, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
             n_trials=run.search.n_trials,
             seed=seed,
         )
+    curves = getattr(ranker, "evals_", {})
     learnt = {
         "best_iteration": getattr(ranker, "best_iteration_", None),
-        "curves": getattr(ranker, "evals_", {}),
+        "curves": {part: curve for part, curve in curves.items() if part not in PARTS or part in run.curves},
         "parameters": ranker.get_params(deep=False),
     }
     return ranker, {**record, **parameters_to_json(learnt)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,6 +29,7 @@ class Findings:
 
     `findings.pairs` is the table of that name; its class says what the columns are. Null is: unknown.
     Queries are the unit: seeds are averaged for each query first, the queries of all test folds are pooled.
+    Of a dataset that a study varies, all tables but those of the study speak of the complete data alone.
     The best and the worst possible ranking (bounds) are in `quality` only. A ranker that misses queries of
     others (some run failed) is in no ranking: not in `fronts`, `winning` and `headline`, and without a rank.
 
@@ -37,6 +38,7 @@ class Findings:
     alpha : tests reject at this level, and intervals cover 1 − alpha.
     n_resamples, seed : of bootstrap and randomization.
     tables : the tables computed so far. warnings : sentences.
+    varied : the results with every variant of the datasets; None where there are no variants.
     """
 
     results: Results
@@ -45,6 +47,7 @@ class Findings:
     seed: int = 0
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    varied: Results | None = None
 
     def __getattr__(self, name: str) -> pl.DataFrame:
         """The table of this name, computed when it is first asked for."""
@@ -116,11 +119,43 @@ def columns(kind: Any, *names: str) -> dict[str, Any]:
     return dict.fromkeys(names, kind)
 
 
+def complete_results(results: Results) -> Results:
+    """The results on the complete data alone; of a study without them, on the variant that comes nearest."""
+    variants = results.runs.filter(pl.col("dataset").n_unique().over("of") > 1)
+    if variants.is_empty():
+        return results
+    done = variants.filter((pl.col("state") == "done").any().over("dataset"))
+    nearest = (
+        (variants if done.is_empty() else done)
+        .sort(
+            *(pl.col("dataset") != pl.col("of"), "label_noise", -pl.col("train_fraction")),
+            *(-pl.col("n_features"), "draw"),
+            maintain_order=True,
+        )
+        .unique("of", keep="first", maintain_order=True)["dataset"]
+    )
+    left_out = set(variants["dataset"]) - set(nearest)
+
+    def kept(table: pl.DataFrame) -> pl.DataFrame:
+        return table.filter(~pl.col("dataset").is_in(left_out))
+
+    return replace(
+        results,
+        runs=kept(results.runs),
+        values=kept(results.values),
+        curves=kept(results.curves),
+        stages=kept(results.stages),
+        trials=kept(results.trials),
+    )
+
+
 def find(results: Results, *, alpha: float = 0.05, n_resamples: int = 10_000, seed: int = 0) -> Findings:
     """Apply every statistic to the results of a comparison; the same seed gives the same findings."""
     from pomona.experiments.analysis.warning import warnings_of  # which imports this file
 
-    findings = Findings(results, alpha, n_resamples, seed)
+    complete = complete_results(results)
+    findings = Findings(complete, alpha, n_resamples, seed)
+    findings.varied = None if complete is results else results
     if not findings.pooled:
         raise InputError("no run is finished, so there is nothing to compare")
     findings.warnings.extend(warnings_of(findings))

@@ -6,7 +6,7 @@ import io
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,31 @@ _CURVE_COLUMNS = {
     "iteration": pl.Int64,
     "value": pl.Float64,
 }
+_STAGE_COLUMNS = {
+    **_KEYS,
+    "measure": pl.String,
+    "iteration": pl.Int64,
+    **dict.fromkeys(("is_chosen", "is_last"), pl.Boolean),
+    "qid": pl.String,
+    "value": pl.Float64,
+}
+_TRIAL_COLUMNS = {
+    **_KEYS,
+    "trial": pl.Int64,
+    **dict.fromkeys(("parameters", "reason"), pl.String),
+    **dict.fromkeys(("value", "train_seconds"), pl.Float64),
+    "is_chosen": pl.Boolean,
+}
+_VARIANT_COLUMNS = {
+    "of": pl.String,
+    **dict.fromkeys(("train_fraction", "label_noise"), pl.Float64),
+    **dict.fromkeys(("n_features", "draw", "n_train_queries", "n_train_docs"), pl.Int64),
+    **dict.fromkeys(("pairs_turned", "pairs_equal"), pl.Float64),
+}
 _RUN_COLUMNS = {
     "run": pl.String,
     **_KEYS,
+    **_VARIANT_COLUMNS,
     **dict.fromkeys(("state", "reason", "kind", "family"), pl.String),
     "is_bound": pl.Boolean,
     **dict.fromkeys(("trained_for", "parameters"), pl.String),
@@ -43,6 +65,9 @@ _RUN_COLUMNS = {
     "attempts": pl.Int64,
     **dict.fromkeys(("started", "finished"), pl.Float64),
 }
+
+_MEASURED = ("train", "valid", "train_valid_measure")
+"""The curves of a training that are of a measure; a loss, or the penalties that were tried, are none."""
 
 _Row = dict[str, Any]
 """A row of the store."""
@@ -55,10 +80,13 @@ class Results:
     Attributes
     ----------
     runs : one row a run: what it is, its state (done, failed, or queued where the comparison was cut short),
-        why it failed, and what it cost. A ranker without chance is run once for all seeds.
+        why it failed, and what it cost. A ranker without chance is run once for all seeds. Of a study,
+        `dataset` is a variant of the dataset `of`, and the columns after it say which.
     values : the value of every query (`part` is train, valid or test) by every measure; of runs that are
         done.
     curves : the training measure after each iteration, where the ranker has them.
+    stages : of test queries that were judged after each iteration, their values after some.
+    trials : what searches tried, and which of it they kept.
     columns : the column of `values` of every measure, by its text in the spec and its convention.
     lengths : of a dataset, how many of its queries have how many documents; none in old comparisons.
     datasets : the dataset table. warnings : what is odd about data or runs. facts : everything else worth
@@ -75,6 +103,8 @@ class Results:
     directory: Path | None = None
     columns: dict[tuple[str, str], str] = field(default_factory=dict)
     lengths: dict[str, dict[int, int]] = field(default_factory=dict)
+    stages: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_STAGE_COLUMNS))
+    trials: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_TRIAL_COLUMNS))
 
     def scores(self, dataset: str, fold: int, ranker: str, seed: int) -> Scores:
         """The test scores of a run, in the order of `test_data`."""
@@ -87,8 +117,14 @@ class Results:
 
     def test_data(self, dataset: str, fold: int) -> Dataset:
         """The test part of a fold, read again."""
-        data = next(data for data in self.spec.datasets if data.name == dataset)
-        return next(s for s in fold_sources(data, self.spec.n_folds) if s.fold == fold).load().test
+        data, variation = next(
+            (data, variant.variation)
+            for data in self.spec.datasets
+            for variant in data.variants()
+            if variant.name == dataset
+        )
+        source = next(source for source in fold_sources(data, self.spec.n_folds) if source.fold == fold)
+        return replace(source, variation=variation).load().test
 
 
 def read_results(directory: str | Path) -> Results:
@@ -102,7 +138,9 @@ def read_results(directory: str | Path) -> Results:
         data = {name: DataFacts.of_json(facts) for name, facts in store.fact("data", {}).items()}
         rows, wanted = store.rows(), store.fact("runs", [])
         columns = {(text, convention): column for text, convention, column in store.fact("columns", ())}
-        asked = {(one.name, row.label) for one in spec.datasets for row in spec.rows()}
+        names = [variant.name for one in spec.datasets for variant in one.variants()]
+        asked = {(name, row.label) for name in names for row in spec.rows()}
+        variants = {name: folds for facts in data.values() for name, folds in facts.variants.items()}
         if {(run["dataset"], run["ranker"]) for run in wanted} != asked or any(
             run["run"] not in rows for run in wanted
         ):
@@ -113,7 +151,7 @@ def read_results(directory: str | Path) -> Results:
             store.read(run["run"], "record")
         return Results(
             spec=spec,
-            runs=pl.DataFrame([_run_row(run, row) for run, row in runs], schema=_RUN_COLUMNS),
+            runs=pl.DataFrame([_run_row(run, row, variants) for run, row in runs], schema=_RUN_COLUMNS),
             values=_table(
                 {**_KEYS, "part": pl.String, "qid": pl.String, **dict.fromkeys(columns.values(), pl.Float64)},
                 ((run, _frame(store, run["run"], "values")) for run, _ in done),
@@ -129,6 +167,10 @@ def read_results(directory: str | Path) -> Results:
             directory=store.directory,
             columns=columns,
             lengths={name: _lengths(facts) for name, facts in data.items() if "lengths" in facts.statistics},
+            stages=_table(
+                _STAGE_COLUMNS, ((run, one) for run, row in done for one in _stages(store, run, row))
+            ),
+            trials=_table(_TRIAL_COLUMNS, ((run, one) for run, row in done for one in _trials(row))),
         )
 
 
@@ -143,6 +185,8 @@ def run_facts(run: RunSpec) -> _Row:
         "is_bound": cls.is_bound,
         "trained_for": None if aim is None else str(parse_measure(aim)),
         "parameters": dict(run.parameters),
+        "of": run.of,
+        **{name: getattr(run.variation, name) for name in ("train_fraction", "label_noise", "draw")},
     }
 
 
@@ -159,25 +203,71 @@ def _table(columns: Mapping[str, Any], frames: Iterable[tuple[_Row, pl.DataFrame
     return pl.concat([pl.DataFrame(schema=columns), *(frame.select(*columns) for frame in with_keys)])
 
 
-def _run_row(run: _Row, row: _Row) -> _Row:
-    record = row["record"]
+def _run_row(run: _Row, row: _Row, variants: Mapping[str, Mapping[int, _Row]]) -> _Row:
+    record, variant = row["record"], variants.get(run["dataset"], {}).get(run["fold"], {})
+    whole = {"of": run["dataset"], "train_fraction": 1.0, "label_noise": 0.0, "draw": 0}  # earlier versions
     return {
-        **{name: {**record, **row, **run}.get(name) for name in _RUN_COLUMNS},
+        **{name: {**whole, **record, **row, **variant, **run}.get(name) for name in _RUN_COLUMNS},
         # A search ends with other parameters than it began with.
         "parameters": json.dumps(record.get("parameters", run["parameters"])),
     }
 
 
 def _curves(run: _Row, row: _Row) -> list[pl.DataFrame]:
+    record = row["record"]
+    curves = {
+        part: {"iteration": range(1, len(curve) + 1), "value": curve}
+        for part, curve in record.get("curves", {}).items()
+        if part in _MEASURED
+    }
+    if "test_curve" in record:
+        curves["test"] = record["test_curve"]
+    kinds = {"iteration": pl.Int64, "value": pl.Float64}
     return [
-        pl.DataFrame({"value": curve}, schema={"value": pl.Float64}).with_columns(
-            part=pl.lit(part),
-            measure=pl.lit(run["trained_for"], pl.String),
-            iteration=pl.int_range(1, len(curve) + 1, dtype=pl.Int64),
+        pl.DataFrame(curve, schema=kinds).with_columns(
+            part=pl.lit(part), measure=pl.lit(run["trained_for"], pl.String)
         )
-        for part, curve in row["record"].get("curves", {}).items()
-        if part in ("train", "valid")  # a loss, or the penalties that were tried, are no measure
+        for part, curve in curves.items()
     ]
+
+
+def _stages(store: Store, run: _Row, row: _Row) -> list[pl.DataFrame]:
+    """The values of the test queries after some iterations."""
+    stages = row["record"].get("stages")
+    if stages is None:
+        return []
+    qids = _frame(store, run["run"], "values").filter(pl.col("part") == "test")["qid"]
+    return [
+        pl.DataFrame({"qid": qids, "value": values}, schema_overrides={"value": pl.Float64}).with_columns(
+            measure=pl.lit(run["trained_for"], pl.String),
+            iteration=pl.lit(iteration, pl.Int64),
+            is_chosen=pl.lit(iteration == stages["chosen"]),
+            is_last=pl.lit(iteration == stages["last"]),
+        )
+        for iteration, values in zip(stages["iteration"], stages["values"], strict=True)
+    ]
+
+
+def _trials(row: _Row) -> list[pl.DataFrame]:
+    """What a search tried; the first of those with the best value was kept."""
+    trials = row["record"].get("trials")
+    if not trials:
+        return []
+    values = [trial["value"] for trial in trials]
+    chosen = values.index(max(value for value in values if value is not None))
+    rows = [
+        {
+            "trial": number + 1,
+            "parameters": json.dumps(trial["parameters"]),
+            "reason": trial.get("reason"),
+            "value": trial["value"],
+            "train_seconds": trial.get("train_seconds"),
+            "is_chosen": number == chosen,
+        }
+        for number, trial in enumerate(trials)
+    ]
+    kinds = {name: kind for name, kind in _TRIAL_COLUMNS.items() if name not in _KEYS}
+    return [pl.DataFrame(rows, schema=kinds)]
 
 
 def _dataset_row(name: str, facts: DataFacts) -> dict[str, Any]:
@@ -210,10 +300,10 @@ def _warnings(data: Mapping[str, DataFacts], done: Sequence[tuple[_Row, _Row]]) 
     notes: dict[tuple[str, str, str], None] = {}
     used_versions = set()
     for run, row in done:
-        record = row["record"]
+        record, name = row["record"], run.get("of") or run["dataset"]
         if record.get("valid_is_cut"):
-            cut.setdefault(run["dataset"], {})[run["ranker"]] = None
-        notes |= dict.fromkeys((run["dataset"], run["ranker"], note) for note in record.get("notes", ()))
+            cut.setdefault(name, {})[run["ranker"]] = None
+        notes |= dict.fromkeys((name, run["ranker"], note) for note in record.get("notes", ()))
         used_versions.add(frozenset(record.get("versions", {}).items()))
     text = "the data have none, so a fifth of the training queries was kept from"
     no_valid = [(name, "no validation part", f"{text} {', '.join(rankers)}") for name, rankers in cut.items()]

@@ -10,7 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pomona.experiments.data_spec import DataSpec, Variant
 from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, ranker_class
+from pomona.experiments.variation import COMPLETE, Variation
 from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json
 
@@ -24,7 +26,8 @@ class RunSpec:
 
     Parameters
     ----------
-    dataset, fold, ranker, seed : what the run is called; `ranker` is the label of a row of the spec.
+    dataset, fold, ranker, seed : what the run is called; `ranker` is the label of a row of the spec, and
+        `dataset` the name of a variant of the dataset `of`, in which `variation` is changed.
     kind : the ranker's name, or `path/to/file.py:ClassName`.
     parameters : all that the ranker has but the seed, as JSON keeps them.
     data : the digest of the fold.
@@ -33,6 +36,7 @@ class RunSpec:
     space : where to search them; None is the ranker's own search space.
     uses_seed : whether chance plays a part.
     code : the class and the digest of the file of a user's ranker; empty for ours.
+    curves : the parts that are judged after every iteration.
     """
 
     dataset: str
@@ -47,6 +51,9 @@ class RunSpec:
     uses_seed: bool = True
     space: Mapping[str, SearchRange] | None = None
     code: str = ""
+    of: str = ""
+    variation: Variation = COMPLETE
+    curves: tuple[str, ...] = ("train", "valid")
 
     @property
     def id(self) -> str:
@@ -61,12 +68,18 @@ class RunSpec:
             ]
         seed = self.seed if self.uses_seed else None
         identity = [self.code or self.kind, self.parameters, seed, self.data, search]
+        identity += ["test"] * self.judges_test
         return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=12).hexdigest()
 
     @property
     def keys(self) -> dict[str, Any]:
         """What the run is called, column by column."""
         return {"dataset": self.dataset, "fold": self.fold, "ranker": self.ranker, "seed": self.seed}
+
+    @property
+    def judges_test(self) -> bool:
+        """Whether the test queries are judged after every iteration, which a bound does not have."""
+        return "test" in self.curves and not ranker_class(self.kind).is_bound
 
     @property
     def needs_valid(self) -> bool:
@@ -90,17 +103,20 @@ class RunSpec:
 
 
 def runs_of(spec: Spec, digests: Mapping[str, Mapping[int, str]]) -> list[RunSpec]:
-    """Every run of a comparison, fold by fold, given the digests of its data."""
+    """Every run of a comparison, fold by fold, given the digests of each variant of its data."""
     return [
-        _run_of(spec, data.name, fold, digest, row, seed)
+        _run_of(spec, data, variant, fold, digests[variant.name][fold], row, seed)
         for data in spec.datasets
-        for fold, digest in digests[data.name].items()
+        for fold in digests[data.variants()[0].name]
+        for variant in data.variants()
         for seed in spec.seeds
         for row in spec.rows()
     ]
 
 
-def _run_of(spec: Spec, dataset: str, fold: int, data: str, row: RankerSpec, seed: int) -> RunSpec:
+def _run_of(
+    spec: Spec, data: DataSpec, variant: Variant, fold: int, digest: str, row: RankerSpec, seed: int
+) -> RunSpec:
     cls = ranker_class(row.ranker)
     parameters = {**cls().get_params(deep=False), **row.parameters}
     if "measure" in parameters and "measure" not in row.parameters:
@@ -109,19 +125,22 @@ def _run_of(spec: Spec, dataset: str, fold: int, data: str, row: RankerSpec, see
     searched = tuple(name for name in space if spec.search is not None and name not in row.parameters)
     fixed = {name: value for name, value in parameters.items() if name not in ("seed", "verbose")}
     return RunSpec(
-        dataset,
+        variant.name,
         fold,
         row.label,
         row.ranker,
         parameters_to_json(fixed),
         seed,
-        data,
+        digest,
         search=spec.search if searched else None,
         searched=searched,
         # Where the data have no validation queries, they are cut from the training queries at random.
         uses_seed="seed" in parameters or bool(searched) or parameters.get("early_stopping") is not None,
         space=row.search,
         code=_code_of(row.ranker),
+        of=data.name,
+        variation=variant.variation,
+        curves=data.curves,
     )
 
 

@@ -3,7 +3,8 @@
 Published folds are taken as they are. A single file, or simulated data, is cut into `n_folds` by whole
 queries (`QueryKFold`, seed 0): each part is once the test data, and a fifth of the other queries is for
 validation. A `FoldSource` is a small record that any process on any machine can load the fold from; the
-digest tells whether it got the same data.
+digest tells whether it got the same data. Where a study varies a dataset, all variants of a fold are made of
+the one that was read last, which is kept.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from pomona.data.read import read
 from pomona.data.simulate import simulate
 from pomona.data.statistics import describe
 from pomona.errors import InputError
-from pomona.experiments.spec import DataSpec, Files, Simulated, Spec
+from pomona.experiments.data_spec import DataSpec, Files, Simulated
+from pomona.experiments.spec import Spec
+from pomona.experiments.variation import COMPLETE, Variation, pairs_changed
 from pomona.measures.judge import judge
 from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure as parse_measure
@@ -41,7 +44,7 @@ VALID_SHARE = 0.2
 
 @dataclass(frozen=True)
 class FoldSource:
-    """One fold of one dataset: enough to load it anywhere."""
+    """One fold of one dataset, or of a variant of it: enough to load it anywhere."""
 
     dataset: str
     fold: int
@@ -52,12 +55,32 @@ class FoldSource:
     n_features: int | None = None
     columns: tuple[tuple[str, str | None], ...] = ()
     drop_empty: bool = False
+    needs_valid: bool = False
+    """Whether validation queries are cut from the training queries, where there are none."""
+    of: str = ""
+    """Of a variant, the name of the dataset."""
+    variation: Variation = COMPLETE
 
     def load(self) -> Fold:
         """Read the fold, or cut it out of the whole."""
+        return self.load_with_digest()[0]
+
+    def load_with_digest(self) -> tuple[Fold, str]:
+        """The fold, and a checksum of everything in it that could change a number."""
+        fold, checksum = _complete(
+            replace(self, dataset=self.of or self.dataset, of="", variation=Variation())
+        )
+        varied = self.variation.apply(fold, self.fold)
+        return varied, self.variation.digest(checksum, fold, varied)
+
+    def read(self) -> Fold:
+        """Read the complete fold."""
         fold = self._read_files() if self.files else self._cut_from_whole()
         parts = map(_answered, fold) if self.drop_empty else fold
-        return Fold(*(None if part is None else part.gathered() for part in parts))  # type: ignore[arg-type]
+        fold = Fold(*(None if part is None else part.gathered() for part in parts))  # type: ignore[arg-type]
+        if fold.valid is None and self.needs_valid:
+            return Fold(*cut(fold.train, seed=0), fold.test)
+        return fold
 
     def parts(self, fold: Fold) -> dict[str, Dataset]:
         """The documents of the dataset, in the parts that an audit looks at: those of any of its folds."""
@@ -80,6 +103,19 @@ class FoldSource:
             [part for part in parts if part is not None] for parts in zip(*folds, strict=True)
         )
         return Fold(concatenated(train), concatenated(valid) if valid else None, concatenated(test))
+
+
+@lru_cache(maxsize=1)
+def _complete(source: FoldSource) -> tuple[Fold, str]:
+    """A complete fold and its digest, kept until another is asked for: variants of a fold come together."""
+    fold = source.read()
+    return fold, digest(fold)
+
+
+def forget() -> None:
+    """Read the data anew when they are next asked for."""
+    _complete.cache_clear()
+    _whole.cache_clear()
 
 
 def cut(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
@@ -113,9 +149,10 @@ def _whole(source: str | Simulated, columns: tuple[tuple[str, str | None], ...])
 
 
 def fold_sources(data: DataSpec, n_folds: int) -> list[FoldSource]:
-    """The folds of a dataset that the comparison wants; nothing is read yet."""
+    """The complete folds of a dataset that the comparison wants; nothing is read yet."""
     columns = (("label", data.label), ("qid", data.qid), ("doc_id", data.doc_id))
-    shared: dict[str, Any] = {"columns": columns, "drop_empty": data.drop_empty}
+    is_varied = any(not variant.variation.is_complete for variant in data.variants())
+    shared: dict[str, Any] = {"columns": columns, "drop_empty": data.drop_empty, "needs_valid": is_varied}
     source = data.source
     if isinstance(source, Files):
         valid = (Path(source.valid),) if source.valid else ()
@@ -150,19 +187,28 @@ def _absolute(files: FoldFiles) -> FoldFiles:
 
 @dataclass
 class DataFacts:
-    """What is known of a dataset before anything is trained on it."""
+    """What is known of a dataset before anything is trained on it.
+
+    variants : by the name of each variant and the number of the fold: its `digest`, how many queries, docs
+        and features there are to learn from, and of noise the shares of pairs that it turned or made equal.
+    """
 
     digests: dict[int, str] = field(default_factory=dict)
     statistics: dict[str, Any] = field(default_factory=dict)
     warnings: list[tuple[str, str]] = field(default_factory=list)
     largest_bytes: int = 0
+    variants: dict[str, dict[int, dict[str, Any]]] = field(default_factory=dict)
 
     @classmethod
     def of_json(cls, facts: Mapping[str, Any]) -> DataFacts:
         """The inverse of `dataclasses.asdict` and JSON, which knows neither numbers as keys nor tuples."""
         digests = {int(fold): value for fold, value in facts["digests"].items()}
         warnings = [(check, text) for check, text in facts["warnings"]]
-        return cls(digests, dict(facts["statistics"]), warnings, facts["largest_bytes"])
+        variants = {
+            name: {int(fold): values for fold, values in folds.items()}
+            for name, folds in facts.get("variants", {}).items()
+        }
+        return cls(digests, dict(facts["statistics"]), warnings, facts["largest_bytes"], variants)
 
 
 def examine(spec: Spec, data: DataSpec, known: Mapping[str, DataFacts]) -> tuple[list[FoldSource], DataFacts]:
@@ -173,27 +219,49 @@ def examine(spec: Spec, data: DataSpec, known: Mapping[str, DataFacts]) -> tuple
     """
     sources = fold_sources(data, spec.n_folds)
     measures = [parse_measure(*pair) for pair in spec.judged().values()]
-    facts = DataFacts()
+    facts, varied = DataFacts(), []
     for source in sources:
-        fold = source.load()
+        fold, facts.digests[source.fold] = source.load_with_digest()
         _refuse_overlap(source, fold)
         try:
             judge(_any_ranking(fold.test), measures)
         except InputError as error:
             raise InputError(f"dataset {source.dataset}, fold {source.fold}, test: {error}") from None
-        facts.digests[source.fold] = digest(fold)
         facts.largest_bytes = max(facts.largest_bytes, fold.train.X.nbytes)
+        for name, variation in data.variants():
+            variant = replace(source, dataset=name, of=data.name, variation=variation)
+            facts.variants.setdefault(name, {})[source.fold] = _facts_of(variant, fold)
+            varied.append(variant)
     key = dataset_digest(facts.digests)
     if key in known:
         facts.statistics, facts.warnings = known[key].statistics, known[key].warnings
-        return sources, facts
+        return varied, facts
     parts = source.parts(fold)
     described = describe(*parts.values())
     empty = sum(int((np.maximum.reduceat(part.y, part.query_ptr[:-1]) <= 0).sum()) for part in parts.values())
     lengths = Counter(str(n) for part in parts.values() for n in np.diff(part.query_ptr))
     facts.statistics = {**described.to_json(), "empty_queries": empty, "lengths": dict(lengths)}
     facts.warnings = _audit_warnings(parts)
-    return sources, facts
+    return varied, facts
+
+
+def _facts_of(source: FoldSource, complete: Fold) -> dict[str, Any]:
+    """What there is to learn from in a variant of a fold."""
+    try:
+        fold, checksum = source.load_with_digest()
+    except InputError as error:
+        raise InputError(f"dataset {source.dataset}, fold {source.fold}: {error}") from None
+    facts = {
+        "digest": checksum,
+        "n_train_queries": fold.train.n_queries,
+        "n_train_docs": fold.train.n_docs,
+        "n_features": fold.train.n_features,
+    }
+    if source.variation.label_noise > 0:
+        quiet = replace(source.variation, label_noise=0.0).apply(complete, source.fold)
+        shares = pairs_changed(quiet.train, fold.train)
+        facts |= dict(zip(("pairs_turned", "pairs_equal"), shares, strict=True))
+    return facts
 
 
 def dataset_digest(digests: Mapping[int, str]) -> str:

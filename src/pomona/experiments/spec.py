@@ -11,6 +11,9 @@
     [[dataset]]
     source = ["mq2007", "mq2008"]           # collections joined fold by fold
     drop_empty = true                       # without the queries that have no relevant document
+    each.train_fraction = [0.1, 0.5, 1.0]   # a study: the dataset in variants, here of less training data
+    draw = [0, 1]                           # the seeds of what is drawn at random for them
+    curves = ["train", "valid", "test"]     # the parts that are judged after every iteration
 
     [[ranker]]
     ranker = "lambdamart"
@@ -37,18 +40,19 @@ makes it: there is no spec that is not valid.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from pomona import _registry
-from pomona._parameters import ValueRefusedError, checked, parameter_kinds, show_value, write_key, write_value
+from pomona._parameters import checked, parameter_kinds, show_value, write_key, write_value
 from pomona.errors import InputError, PomonaError, UnknownNameError
+from pomona.experiments.data_spec import DataSpec
+from pomona.experiments.spec_record import Record, at_least, different, each_once, refused_at
 from pomona.measures.conventions import CONVENTIONS, convention_named
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.base import SCALES, SearchRange
@@ -56,113 +60,12 @@ from pomona.rankers.base import SCALES, SearchRange
 CUTOFFS = range(1, 11)
 """The cut-offs of the NDCG curve that every comparison draws."""
 
-_MOST = 2**63 - 1
-"""The largest whole number that a store can hold."""
-
 BOUNDS = ("ideal", "worst")
 """The rankers that no ranker can beat, or be beaten by."""
 
 
-class _Record:
-    """A record that is made only of values of the kinds that its fields are declared to have."""
-
-    def __post_init__(self) -> None:
-        for key, kind in parameter_kinds(type(self)).items():
-            self._replace(key, partial(checked, kind=kind))
-        self._check()
-
-    def _check(self) -> None:
-        """Refuse what is of the right kind and wrong all the same."""
-
-    def _replace(self, key: str, change: Callable[[Any], Any]) -> None:
-        """Put what `change` makes of a value into its place."""
-        with refused_at(key):
-            object.__setattr__(self, key, change(getattr(self, key)))
-
-
-@contextlib.contextmanager
-def refused_at(key: str, part: object = None) -> Iterator[None]:
-    """Name the value that the body refuses."""
-    try:
-        yield
-    except ValueRefusedError:
-        raise
-    except PomonaError as error:
-        raise ValueRefusedError(key, error, part) from None
-
-
 @dataclass(frozen=True)
-class Files(_Record):
-    """Data that come as one training, perhaps one validation, and one test file."""
-
-    train: str
-    test: str
-    valid: str | None = None
-
-
-@dataclass(frozen=True)
-class Simulated(_Record):
-    """Data that are drawn by `pomona.simulate`, and cross-validated."""
-
-    queries: int = 300
-    features: int = 46
-    docs_per_query: float = 40.0
-    noise: float = 0.4
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class DataSpec(_Record):
-    """One dataset of a comparison.
-
-    Parameters
-    ----------
-    name : what it is called; unique. An empty one is made of the source.
-    source : a collection's name, a fold directory or a single file; or `Files`, or `Simulated`; or several
-        collections or directories, which are joined fold by fold.
-    folds : which of its folds, counted from 1; None takes all.
-    drop_empty : leave out the queries without a relevant document.
-    label, qid, doc_id : the columns that are no features, where the files are tables.
-    """
-
-    name: str
-    source: str | tuple[str, ...] | Files | Simulated
-    folds: tuple[int, ...] | None = None
-    drop_empty: bool = False
-    label: str = "label"
-    qid: str = "qid"
-    doc_id: str | None = None
-
-    def _check(self) -> None:
-        with refused_at("source"):
-            if self.source == ():
-                raise InputError("expected one collection, directory or file at least, found none")
-        self._replace("name", lambda name: name or self._named_by_source())
-        self._replace("folds", lambda folds: folds if folds is None else _different(folds, least=1))
-
-    def _named_by_source(self) -> str:
-        if isinstance(self.source, Simulated):
-            return "simulated"
-        if isinstance(self.source, Files):
-            return Path(self.source.train).parent.name
-        places = (self.source,) if isinstance(self.source, str) else self.source
-        return "+".join(Path(place).name.partition(".")[0] or place for place in places)
-
-    def table(self) -> dict[str, Any]:
-        """The table of a file that this is read from; what is as it is by default stays out."""
-        if isinstance(self.source, Files):
-            source = dataclasses.asdict(self.source)
-        elif isinstance(self.source, Simulated):
-            source = {"simulate": dataclasses.asdict(self.source)}
-        else:
-            source = {"source": self.source}
-        defaults = {one.name: one.default for one in dataclasses.fields(self)[2:]}
-        given = {key: getattr(self, key) for key in defaults if getattr(self, key) != defaults[key]}
-        return {"name": self.name, **source, **given}
-
-
-@dataclass(frozen=True)
-class RankerSpec(_Record):
+class RankerSpec(Record):
     """One row of the comparison: a ranker with some of its parameters set.
 
     Parameters
@@ -171,12 +74,15 @@ class RankerSpec(_Record):
     ranker : its name, or `path/to/file.py:ClassName`.
     search : what is searched, instead of the ranker's own `search_space`; None leaves that to the ranker.
         [least, most, scale] is a range, any other list is choices.
+    varied : the parameters in which rows of one method differ on purpose, as `each` makes them: the report
+        draws quality against them.
     """
 
     label: str
     ranker: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     search: Mapping[str, SearchRange] | None = None
+    varied: tuple[str, ...] = ()
 
     def _check(self) -> None:
         with refused_at("ranker"):
@@ -186,7 +92,8 @@ class RankerSpec(_Record):
         for key, value in self.parameters.items():
             with refused_at(key):
                 if key not in kinds:
-                    raise UnknownNameError(f"parameter of {cls.__name__}", key, [*kinds, "label", "search"])
+                    others = ("label", "search", "varied")
+                    raise UnknownNameError(f"parameter of {cls.__name__}", key, [*kinds, *others])
                 if key == "seed":
                     raise InputError("the comparison sets the seeds: write seeds = [0, 1] at the top")
                 given[key] = checked(value, kinds[key])
@@ -196,6 +103,9 @@ class RankerSpec(_Record):
         arguments = ", ".join(f"{key}={show_value(value)}" for key, value in given.items())
         name = f"{cls.__name__}({arguments})" if given else cls.__name__
         self._replace("label", lambda label: label or name)
+        with refused_at("varied"):
+            if missing := [key for key in self.varied if key not in given]:
+                raise InputError(f"{missing[0]} is not among the parameters that are given")
         if self.search is not None:
             space = {key: self._range(key, value, kinds) for key, value in self.search.items()}
             self._replace("search", lambda _: space)
@@ -226,19 +136,19 @@ class UnloadedRankerSpec(RankerSpec):
 
 
 @dataclass(frozen=True)
-class SearchSpec(_Record):
+class SearchSpec(Record):
     """How long to search for parameters, on the validation queries."""
 
     n_trials: int
     seed: int = 0
 
     def _check(self) -> None:
-        self._replace("n_trials", lambda n_trials: _at_least(1, n_trials))
-        self._replace("seed", lambda seed: _at_least(0, seed))
+        self._replace("n_trials", lambda n_trials: at_least(1, n_trials))
+        self._replace("seed", lambda seed: at_least(0, seed))
 
 
 @dataclass(frozen=True)
-class Spec(_Record):
+class Spec(Record):
     """A comparison.
 
     Parameters
@@ -253,6 +163,7 @@ class Spec(_Record):
         there are two minutes more; None lets it.
     n_folds : of data that come without folds.
     bounds : add the best and the worst ranking there can be.
+    norm_performance : show NormPerformance (`stats/norm.py`) beside AVG_Norm.
     """
 
     name: str
@@ -266,6 +177,7 @@ class Spec(_Record):
     time_limit: float | None = None
     n_folds: int = 5
     bounds: bool = True
+    norm_performance: bool = False
 
     def _check(self) -> None:
         for key in ("datasets", "rankers"):
@@ -273,16 +185,16 @@ class Spec(_Record):
                 if not getattr(self, key):
                     raise InputError("expected one at least, found none")
         self._replace("name", lambda name: name or " ".join(data.name for data in self.datasets))
-        self._replace("measures", partial(_each_once, written=_measure_text))
+        self._replace("measures", partial(each_once, written=_measure_text))
         self._replace("conventions", _conventions)
-        self._replace("seeds", lambda seeds: _different(seeds, least=0))
+        self._replace("seeds", lambda seeds: different(seeds, least=0))
         self._replace("baseline", lambda asked: _label_like(asked, [row.label for row in self.rankers]))
-        self._replace("n_folds", lambda n_folds: _at_least(2, n_folds))
+        self._replace("n_folds", lambda n_folds: at_least(2, n_folds))
         with refused_at("time_limit"):
             if self.time_limit is not None and not 0 < self.time_limit < math.inf:
                 raise InputError(f"found {self.time_limit}, expected more than 0, and a finite number")
         _refuse_twins("label", [(row.label, row) for row in self.rankers])
-        _refuse_twins("name", [(data.name, data) for data in self.datasets])
+        _refuse_twins("name", [(one.name, data) for data in self.datasets for one in data.variants()])
 
     @property
     def main(self) -> str:
@@ -316,11 +228,13 @@ class Spec(_Record):
         """The text that `read_spec` makes this of."""
         plain = ("name", "measures", "conventions", "seeds", "baseline", "time_limit", "n_folds", "bounds")
         lines = _lines({key: getattr(self, key) for key in plain})
+        lines += ["norm_performance = true"] * self.norm_performance
         for data in self.datasets:
             lines += ["", "[[dataset]]", *_lines(data.table())]
         for row in self.rankers:
             given = {key: "none" if value is None else value for key, value in row.parameters.items()}
             table = {"ranker": row.ranker, "label": row.label, **given, "search": row.search}
+            table |= {"varied": row.varied} if row.varied else {}
             lines += ["", "[[ranker]]", *_lines(table)]
         if self.search is not None:
             lines += ["", "[search]", *_lines(dataclasses.asdict(self.search))]
@@ -370,26 +284,7 @@ def _is_in_file(text: Any) -> bool:
 def _conventions(texts: tuple[str, ...]) -> tuple[str, ...]:
     if texts == ("all",):
         return tuple(CONVENTIONS)
-    return _each_once(texts, lambda text: convention_named(text).name)
-
-
-def _each_once(texts: tuple[str, ...], written: Callable[[str], str]) -> tuple[str, ...]:
-    """The texts as they are always written, each once."""
-    if not texts:
-        raise InputError("expected one text at least, found none")
-    return tuple(dict.fromkeys(map(written, texts)))
-
-
-def _different(numbers: tuple[int, ...], least: int) -> tuple[int, ...]:
-    if not numbers or min(numbers) < least or len(set(numbers)) < len(numbers) or max(numbers) > _MOST:
-        raise InputError(f"found {list(numbers)}, expected different whole numbers from {least} to {_MOST}")
-    return numbers
-
-
-def _at_least(least: int, number: int) -> int:
-    if not least <= number <= _MOST:
-        raise InputError(f"found {number}, expected at least {least} and at most {_MOST}")
-    return number
+    return each_once(texts, lambda text: convention_named(text).name)
 
 
 def _label_like(asked: str | None, labels: Sequence[str]) -> str | None:

@@ -9,7 +9,8 @@ from typing import Any
 
 from pomona._parameters import assignments, read_parameters, split_outside
 from pomona.errors import InputError
-from pomona.experiments.spec import Simulated, Spec, ranker_class
+from pomona.experiments.data_spec import Simulated
+from pomona.experiments.spec import Spec, ranker_class
 from pomona.experiments.spec_reader import spec_of
 
 
@@ -37,14 +38,20 @@ def spec_from_options(
     """
     shared = {**(columns or {}), **({"folds": list(folds)} if folds else {})}
     tables: dict[str, Any] = {
-        "dataset": [{**_source(text, test, valid), **shared} for text in data],
-        "ranker": [_ranker(text) for text in split_outside(rankers)],
+        "dataset": [{**dataset_table(text, test, valid), **shared} for text in data],
+        "ranker": ranker_tables(rankers),
         **({} if n_trials is None else {"search": {"n_trials": n_trials}}),
     }
     return spec_of(tables | {key: value for key, value in settings.items() if value is not None})
 
 
-def _source(text: str, test: str | None, valid: str | None) -> dict[str, Any]:
+def ranker_tables(rankers: str) -> list[dict[str, Any]]:
+    """The tables [[ranker]] of the words `rankers` of `spec_from_options`."""
+    return [_ranker(text) for text in split_outside(rankers)]
+
+
+def dataset_table(text: str, test: str | None = None, valid: str | None = None) -> dict[str, Any]:
+    """The table [[dataset]] of one of the words `data` of `spec_from_options`."""
     if match := re.fullmatch(r"(?:([^=()]+)=)?\s*simulate\s*(?:\((.*)\))?", text):
         named = {"name": match[1].strip()} if match[1] else {}
         return {**named, "simulate": read_parameters(Simulated, assignments(match[2] or "", text))}

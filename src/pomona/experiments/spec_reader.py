@@ -16,19 +16,14 @@ from pomona import _registry
 from pomona._parameters import ValueRefusedError, checked, show_value
 from pomona.data.catalog import COLLECTIONS
 from pomona.errors import InputError, PomonaError, UnknownNameError
-from pomona.experiments.spec import (
-    DataSpec,
-    Files,
-    RankerSpec,
-    SearchSpec,
-    Simulated,
-    Spec,
-    UnloadedRankerSpec,
-)
+from pomona.experiments.data_spec import DataSpec, Files, Simulated
+from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, UnloadedRankerSpec
 from pomona.measures.parse import measure as parse_measure
 
 Record = TypeVar("Record")
-_LISTS = ("measures", "conventions", "seeds", "folds")
+_OF_ROW = ("ranker", "label", "search", "varied")
+"""The keys of a [[ranker]] that are no parameters."""
+_LISTS = ("measures", "conventions", "seeds", "folds", "draw", "curves", "varied")
 
 
 def read(path: Path, *, needs_data: bool = True) -> Spec:
@@ -205,7 +200,8 @@ def _variants(table: _Table) -> list[_Table]:
         if "label" in shared:
             with table.at("label"):
                 chosen["label"] = _filled(checked(shared["label"], str), chosen)
-        rows.append(dataclasses.replace(table, values={**shared, **chosen}))
+        varied = [key for key, listed in each.items() if len(listed) > 1]
+        rows.append(dataclasses.replace(table, values={**shared, **chosen, "varied": varied}))
     return rows
 
 
@@ -228,13 +224,14 @@ def _ranker(table: _Table) -> RankerSpec:
     with table.at("ranker"):
         in_file = _class_in_file(table, text)
         name = in_file or _registry.find("rankers", text, "ranker").name
-    given = {key: one for key, one in table.values.items() if key not in ("ranker", "label", "search")}
+    given = {key: one for key, one in table.values.items() if key not in _OF_ROW}
     if "measure" in given:
         with table.at("measure"):
             given["measure"] = _measure(table, given["measure"])
     with table.at():
         kind = UnloadedRankerSpec if in_file and not table.origin.needs_data else RankerSpec
-        return kind(table.values.get("label", ""), name, given, table.get("search", dict))
+        varied = tuple(table.several("varied"))
+        return kind(table.values.get("label", ""), name, given, table.get("search", dict), varied)
 
 
 def _class_in_file(table: _Table, text: str) -> str | None:

@@ -174,9 +174,12 @@ def vega_config(colors: Mapping[str, str], font: str = FONT, strong: int = 600) 
             "better": {"color": colors["better"], "fillOpacity": 0.85},
             "worse": {"color": colors["worse"], "fillOpacity": 0.85},
             "interval": {"strokeWidth": 2},
+            "dot": {"color": colors["slot1"]},
             "note": {"font": font, "fill": colors["soft"], "fontSize": 11, "fontWeight": 400},
             "tile": {"stroke": colors["paper"], "strokeWidth": 1},
             "moment": {"color": colors["ink"], "strokeWidth": 1, "opacity": 0.55},
             "way": {"color": colors["ink"], "strokeWidth": 2.2, "strokeJoin": "round"},
+            "frame": {"color": colors["ink"], "strokeWidth": 2},
+            "heat": {"color": colors["share2"]},
         },
     }

@@ -160,6 +160,34 @@ def interval_clustered(
     return low, high
 
 
+def interval_crossed(
+    values: ArrayLike, n_resamples: int = 2000, seed: int = 0, level: float = 0.95
+) -> tuple[Values, Values]:
+    """Percentile intervals of the mean over draws × queries, for every series of (series × draws × queries).
+
+    Queries are drawn with replacement, and so are the draws, in each resample alike for all series. A query
+    is the same in every draw, so that more draws make the interval narrower by their own variance alone.
+
+    >>> low, high = interval_crossed([[[0.1, 0.3]], [[0.2, 0.2]]])
+    >>> low.tolist(), high.tolist()
+    ([0.1, 0.2], [0.3, 0.2])
+    """
+    series = np.asarray(values, np.float64)
+    if series.ndim != 3 or not series.size:
+        raise InputError(f"expected series × draws × queries, found the shape {series.shape}")
+    n_series, n_draws, n_queries = series.shape
+    if n_draws * n_queries == 1:
+        return np.full(n_series, np.nan), np.full(n_series, np.nan)
+    random = np.random.default_rng(seed)
+    queries = random.multinomial(n_queries, np.full(n_queries, 1 / n_queries), size=n_resamples)
+    draws = random.multinomial(n_draws, np.full(n_draws, 1 / n_draws), size=n_resamples) / n_draws
+    columns = series.reshape(-1, n_queries).T / n_queries
+    by_draw = (queries.astype(np.float64) @ columns).reshape(n_resamples, n_series, n_draws)
+    means = np.einsum("bsd,bd->bs", by_draw, draws)
+    low, high = np.quantile(means, ((1 - level) / 2, (1 + level) / 2), axis=0)
+    return low, high
+
+
 def _intervals(values: Values, means: Values, level: float) -> tuple[Values, Values]:
     """BCa intervals of the row means of `values`, whose resampled means are given."""
     if not 0 < level < 1:

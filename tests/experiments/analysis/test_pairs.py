@@ -120,3 +120,17 @@ def test_a_pair_seen_from_either_side():
     assert (other["low"], other["high"]) == (-one["high"], -one["low"])
     assert (other["wins"], other["ties"], other["losses"]) == (one["losses"], one["ties"], one["wins"])
     assert {other[name] == one[name] for name in ("holm_p", "agree", "is_significant", "n_queries")} == {True}
+
+
+def test_of_many_rankers_those_pairs_are_tested_that_have_the_best_or_the_baseline(monkeypatch):
+    monkeypatch.setattr("pomona.experiments.analysis.pairs.MOST_PAIRED", 3)
+    rankers = tuple(
+        Ranker(name, skill) for name, skill in zip("abcde", (0.0, 0.1, 0.3, 0.2, 0.05), strict=True)
+    )
+    findings = Findings(invent(rankers, baseline="b"), n_resamples=50)
+    pairs = findings.pairs.filter(measure="ndcg@10").select("a", "b").rows()
+    assert {frozenset(pair) for pair in pairs} == {
+        *(frozenset("b" + other) for other in "acde"),
+        *(frozenset("c" + other) for other in "ade"),
+    }
+    assert findings.headline["winner"].to_list() == ["c"]

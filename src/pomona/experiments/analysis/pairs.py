@@ -5,6 +5,9 @@ pairs of a dataset and measure: of all claims about such a family, any at all is
 most. We also ask that t, Wilcoxon and sign test reject at α (Yilmaz & Robertson 2009) and that the majority
 of the queries points where the mean does, which can only make claims fewer: a few large differences alone
 are not enough. Nothing else decides: marks, matrix, headline and tables all read `is_significant`.
+
+Of more than `MOST_PAIRED` rankers (a grid of parameters, say) only those pairs are tested that have the
+baseline or the best ranker by the main measure in them: thousands of pairs would answer no question.
 """
 
 from __future__ import annotations
@@ -16,11 +19,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from pomona.experiments.analysis.pooled import Pooled
 from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.corrections import benjamini_hochberg, holm
 from pomona.stats.paired import PairedTests, compare_pairs
+
+MOST_PAIRED = 40
+"""Of so many rankers every pair is tested."""
 
 
 class Pairs(Analysis):
@@ -62,7 +69,7 @@ def both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rows(data: Pooled, findings: Findings) -> Iterator[dict[str, Any]]:
-    first, second = np.triu_indices(len(data.real), 1)
+    first, second = _chosen_pairs(data, findings)
     tested = _tests(data, findings)
     for m, measure in enumerate(findings.measures):
         family = [(pair, tested[m, pair]) for pair in range(len(first)) if (m, pair) in tested]
@@ -82,9 +89,20 @@ def _rows(data: Pooled, findings: Findings) -> Iterator[dict[str, Any]]:
             }
 
 
+def _chosen_pairs(data: Pooled, findings: Findings) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The pairs that are tested, as places among the real rankers."""
+    first, second = np.triu_indices(len(data.real), 1)
+    if len(data.real) <= MOST_PAIRED:
+        return first, second
+    best = max(data.comparable, key=lambda ranker: data.mean(ranker, findings.main))
+    told = np.isin(data.real, [best, findings.baseline])
+    kept = told[first] | told[second]
+    return first[kept], second[kept]
+
+
 def _tests(data: Pooled, findings: Findings) -> dict[tuple[int, int], PairedTests]:
     """The tests of (measure, pair), both as numbers; pairs with the same queries are tested together."""
-    first, second = np.triu_indices(len(data.real), 1)
+    first, second = _chosen_pairs(data, findings)
     # The smallest p of B resamples is 1 / (B + 1): Holm's correction of so many pairs must be able to reject.
     n_resamples = max(findings.n_resamples, math.ceil(2 * len(first) / findings.alpha))
     common = data.present[first] & data.present[second]

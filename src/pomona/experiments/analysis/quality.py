@@ -14,7 +14,7 @@ from pomona.experiments.analysis.pooled import Pooled
 from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.measures.parse import measure as parse_measure
 from pomona.stats.bootstrap import Resampled
-from pomona.stats.norm import avg_norm
+from pomona.stats.norm import avg_norm, norm_performance
 
 ABOVE, BELOW = "▲", "▼"
 
@@ -24,7 +24,8 @@ class Quality(Analysis):
 
     `mark` is ▲ or ▼ where the ranker differs significantly from the baseline, by `is_significant` of their
     pair. `is_comparable` are those judged on the same queries as the ranker with the most: only their means
-    can be ranked. `norm` is AVG_Norm over these measures.
+    can be ranked. `norm` is AVG_Norm over these measures, `norm_performance` is NormPerformance, of which the
+    bounds have none.
     """
 
     name = "quality"
@@ -33,7 +34,7 @@ class Quality(Analysis):
         **columns(pl.Float64, "mean", "low", "high"),
         "n_queries": pl.Int64,
         "mark": pl.String,
-        "norm": pl.Float64,
+        **columns(pl.Float64, "norm", "norm_performance"),
         **columns(pl.Boolean, "is_bound", "is_comparable"),
     }
 
@@ -45,6 +46,8 @@ class Quality(Analysis):
             means = np.nanmean(data.values[:, :, chosen], axis=1)
             low, high = _intervals(data, chosen, findings)
             norms, n_queries = avg_norm(means), data.present.sum(axis=1)
+            performance = np.full(len(means), np.nan)
+            performance[~data.is_bound] = norm_performance(means[~data.is_bound])
             rows += [
                 {
                     "dataset": data.dataset,
@@ -56,6 +59,7 @@ class Quality(Analysis):
                     "n_queries": n_queries[r],
                     "mark": marks.get((data.dataset, measure, ranker), ""),
                     "norm": norms[r],
+                    "norm_performance": performance[r],
                     "is_bound": data.is_bound[r],
                     "is_comparable": data.is_comparable[r],
                 }

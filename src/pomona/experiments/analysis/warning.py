@@ -24,18 +24,20 @@ FEW_QUERIES = 50
 def warnings_of(findings: Findings) -> Iterator[str]:
     """One sentence each: missing runs, few queries, other queries, choices made by the test data, rules."""
     results, baseline = findings.results, findings.baseline
-    yield from _missing_runs(results.runs)
+    yield from _missing_runs((findings.varied or results).runs)
     for data in findings.pooled:
         if baseline not in data.real:
             yield f"the baseline {baseline} has no finished run on {data.dataset}: nothing is marked"
         yield from _queries(data)
         yield from _choices(results, data, findings.main)
         yield from _rules(results, data.dataset, findings.main)
-    yield from _aims(results.runs, findings.measures)
+    # Rows that differ in what they are trained for do so on purpose.
+    on_purpose = {row.label for row in results.spec.rankers if "measure" in getattr(row, "varied", ())}
+    yield from _aims(results.runs.filter(~pl.col("ranker").is_in(on_purpose)), findings.measures)
 
 
 def _missing_runs(runs: pl.DataFrame) -> Iterator[str]:
-    counts = runs.group_by("dataset", "ranker", maintain_order=True).agg(
+    counts = runs.group_by("of", "ranker", maintain_order=True).agg(
         n=pl.len(),
         failed=(pl.col("state") == "failed").sum(),
         done=(pl.col("state") == "done").sum(),

@@ -63,7 +63,8 @@ class NeuralRanker(Ranker):
     Attributes
     ----------
     evals_ : after every epoch: the mean `loss`, if the method has one; with validation data, the measure of
-        the training data as they were met, `train`, and of the validation data, `valid`.
+        the training data as they were met, `train`, and of the validation data, `valid`; and, where
+        `valid_measure` is another than `measure`, that of the training data, `train_valid_measure`.
     learning_rate_ : the one that was kept.
     """
 

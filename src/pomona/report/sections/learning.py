@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import altair as alt
 import polars as pl
 
@@ -13,6 +15,14 @@ from pomona.report.theme import DASHES, SLOTS
 
 N_POINTS = 80
 """Of a learning curve: what a panel can show."""
+
+
+_PARTS = {
+    "valid": "validation queries",
+    "train": "training queries",
+    "test": "test queries",
+    "train_valid_measure": "training queries, by the measure of validation",
+}
 
 
 class LearningSection(Section):
@@ -47,13 +57,14 @@ def learning_curves(findings: Findings, dataset: str) -> Chart | None:
     legend = alt.Legend(
         title=None,
         orient="top",
-        values=["valid", "train"],
-        labelExpr="datum.label == 'valid' ? 'validation queries' : 'training queries'",
+        values=[part for part in _PARTS if part in set(curves["part"])],
+        labelExpr=f"{json.dumps(_PARTS)}[datum.label]",
         symbolType="stroke",
         symbolOpacity=1,
     )
     # Training is grey: it takes the place of "other" among the colours.
-    parts = alt.Scale(domain=["valid", *SLOTS[1:-1], "train"], range="category")
+    others = ["test", "train_valid_measure"]
+    parts = alt.Scale(domain=["valid", *others, *SLOTS[3:-1], "train"], range="category")
     values = {"mean": ("mean", ".4f"), "low": ("from", ".4f"), "high": ("to", ".4f")}
     base = alt.Chart().encode(
         x=alt.X("iteration:Q", title="iteration", axis=alt.Axis(tickCount=3, format="~s")),
@@ -61,7 +72,7 @@ def learning_curves(findings: Findings, dataset: str) -> Chart | None:
         tooltip=tips(ranker="ranker", part="part", iteration=("iteration", "d"), **values),
     )
     title, free = "its training measure", alt.Scale(zero=False)
-    dashes = alt.Scale(domain=["valid", "train"], range=list(DASHES[:2]))
+    dashes = alt.Scale(domain=["valid", "train", *others], range=[*DASHES[:2], DASHES[0], DASHES[2]])
     layers = alt.layer(
         base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=title, scale=free), y2="high:Q"),
         base.mark_line(strokeWidth=1.8).encode(
@@ -75,7 +86,8 @@ def learning_curves(findings: Findings, dataset: str) -> Chart | None:
         "ranker",
         learners,
         f"Learning curves on {dataset} of {', '.join(learners)}: the training measure by iteration on "
-        "training and on validation queries, with the range over folds and seeds.",
+        f"{' and on '.join(_PARTS[part] for part in _PARTS if part in set(curves['part']))}, with the range "
+        "over folds and seeds.",
         columns=4,
         is_apart=True,
     )

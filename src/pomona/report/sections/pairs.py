@@ -7,12 +7,12 @@ from typing import Any
 
 import altair as alt
 
-from pomona.experiments.analysis.pairs import both_ways
+from pomona.experiments.analysis.pairs import MOST_PAIRED, both_ways
 from pomona.experiments.findings import Findings
 from pomona.report.digits import count, p_value, signed
 from pomona.report.encoding import Chart, data_of, in_order, sized, tips
 from pomona.report.names import measure_title, rankers_of, significance_rule
-from pomona.report.section import Figure, Numbers, Parts, Section
+from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text, with_interval
 
 MOST_WITH_NUMBERS = 12
@@ -36,6 +36,12 @@ _TESTS = {
 }
 
 
+_FEWER = """
+<p>Of {{ n }} rankers only those pairs are tested in which the best one stands, or the baseline,
+{{ baseline }}: all of them would be {{ n * (n - 1) // 2 }}.</p>
+"""
+
+
 class PairsSection(Section):
     """A matrix of all pairs by each measure, and every test."""
 
@@ -44,6 +50,8 @@ class PairsSection(Section):
     order = 40
 
     def of_dataset(self, findings: Findings, dataset: str) -> Parts:
+        if len(rankers_of(findings, dataset)) > MOST_PAIRED:
+            yield Html(_FEWER, n=len(rankers_of(findings, dataset)), baseline=findings.baseline)
         for measure in findings.measures:
             title, is_main = measure_title(measure), measure == findings.main
             yield Figure(
@@ -61,7 +69,7 @@ def significance_matrix(findings: Findings, dataset: str, measure: str) -> Chart
     order = rankers_of(findings, dataset)
     pairs = both_ways(findings.pairs.filter(dataset=dataset, measure=measure))
     rows = [_cell(pair) for pair in pairs.iter_rows(named=True)]
-    if not rows:
+    if not rows or len(order) > MOST_PAIRED:
         return None
     is_small = len(order) <= MOST_WITH_NUMBERS
     top = alt.Axis(

@@ -83,6 +83,7 @@ def results_table(findings: Findings, dataset: str) -> Table:
     quality = findings.quality.filter(dataset=dataset)
     cells = {(row["ranker"], row["measure"]): row for row in quality.iter_rows(named=True)}
     norms = {row["ranker"]: row["norm"] for row in cells.values()}
+    performance = {row["ranker"]: row["norm_performance"] for row in cells.values()}
     bounds = quality.filter(is_bound=True)["ranker"].unique(maintain_order=True).to_list()
     spent = {row["ranker"]: row for row in findings.costs.filter(dataset=dataset).iter_rows(named=True)}
     ranked = findings.ranked.filter(dataset=dataset)
@@ -108,7 +109,8 @@ def results_table(findings: Findings, dataset: str) -> Table:
         if cost.get("n_failed"):
             n_runs = cost["n_failed"] + cost["n_done"]
             remarks.append(f"{cost['n_failed']} of {n_runs} runs failed: {cost['reason']}")
-        rows.append({**cost, "ranker": ranker, "norm": norms[ranker], "remark": ", ".join(remarks)})
+        both = {"norm": norms[ranker], "norm_performance": performance[ranker]}
+        rows.append({**cost, "ranker": ranker, **both, "remark": ", ".join(remarks)})
     rows += [{"ranker": bound, "norm": norms[bound], "kind": "bound"} for bound in bounds]
     rows += [
         {"ranker": ranker, "kind": "failed", "remark": f"failed: {cost['reason'] or 'no run finished'}"}
@@ -119,6 +121,7 @@ def results_table(findings: Findings, dataset: str) -> Table:
         text("Ranker", "ranker"),
         *map(measured, findings.measures),
         number("AVG_Norm", "norm"),
+        *([number("NormPerformance", "norm_performance")] * findings.results.spec.norm_performance),
         number("Train (s)", "train_seconds", significant),
         number("Score (µs/doc)", "score_microseconds", significant),
         number("Memory (MB)", in_units("peak_memory", 1e6), significant),

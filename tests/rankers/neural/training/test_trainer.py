@@ -102,6 +102,17 @@ def test_valid_measure_picks_the_epoch(data, fresh):
     assert ranker.score(fresh) == pm.evaluate(fresh, ranker.predict(fresh), "ap")["ap"]
 
 
+def test_the_measure_of_validation_is_also_recorded_on_training_data(data, fresh):
+    options = {"measure": "ap", "n_epochs": 3, "early_stopping": None, "device": "cpu"}
+    both = LambdaRank(**options, valid_measure="p@3").fit(data, valid=fresh).evals_
+    assert both.keys() == {"train", "valid", "train_valid_measure"}
+    one = LambdaRank(**{**options, "measure": "p@3"}).fit(data, valid=fresh).evals_
+    assert one.keys() == {"train", "valid"}
+    # The first epoch begins with the same weights, and p@3 of the scores as they were met is p@3.
+    assert both["train_valid_measure"][0] == pytest.approx(one["train"][0], abs=0.05)
+    assert both["train_valid_measure"] != both["train"]
+
+
 def test_restarts(data, fresh):
     slow = {"n_epochs": 12, "learning_rate": 1e-9, "early_stopping": None, "dropout": 0.0, "device": "cpu"}
     still = LambdaRank(**slow).fit(data, valid=fresh).evals_["train"]

@@ -162,6 +162,8 @@ class Trainer:
         self._judges = {"train": RankingEvaluator(train, measure)}
         if valid is not None:
             self._judges["valid"] = RankingEvaluator(valid, valid_measure)
+            if valid_measure != measure:
+                self._judges["train_valid_measure"] = RankingEvaluator(train, valid_measure)
         self._scaling, self._is_scaled = Scaling.of(train.X, log=log_features), Scaling.done(train.n_features)
         self._X = self._scaled(layout.rows)
         if valid is not None:  # scored after every epoch, scaled once
@@ -242,7 +244,9 @@ class Trainer:
         if judged or self._valid is not None:
             scores_met = np.empty(len(self._rows))
             scores_met[self._rows] = seen
-            now["train"] = self._judges["train"].mean(scores_met)
+            for part in ("train", "train_valid_measure"):
+                if part in self._judges:
+                    now[part] = self._judges[part].mean(scores_met)
         return now
 
 

@@ -1,0 +1,188 @@
+"""How quality depends on data and parameters: training size, noise, overfitting, cut-off, search."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pomona._parameters import split_outside
+from pomona.cli.options import Jobs, Json
+from pomona.errors import InputError
+
+_SIZES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_NOISE = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5)
+_LEAVES = (5, 10, 15)
+_GRID = {"learning_rate": (0.02, 0.05, 0.1, 0.2, 0.3), "n_leaves": (3, 7, 15, 31)}
+_CUTOFFS = (2, 5, 10, 20, 30, 50)
+
+
+class Kind(StrEnum):
+    """What is studied."""
+
+    size = "size"
+    noise = "noise"
+    overfit = "overfit"
+    cutoff = "cutoff"
+    search = "search"
+
+
+def study(
+    kind: Annotated[Kind, typer.Argument(help="What is varied.", metavar="size|noise|overfit|cutoff|search")],
+    data: Annotated[
+        list[str], typer.Argument(help="Collections, fold directories, files, or simulate(queries=300).")
+    ],
+    rankers: Annotated[
+        str | None,
+        typer.Option(help="As in `pomona compare` [lambdamart; of size and noise mart, too]."),
+    ] = None,
+    measures: Annotated[str, typer.Option(help="To judge by; the first is the main one.")] = "ndcg@10",
+    values: Annotated[
+        str | None,
+        typer.Option(help="Of the variable, with commas: shares, leaves or cut-offs; of `search`, leaves."),
+    ] = None,
+    rates: Annotated[str | None, typer.Option(help="Learning rates that `search` tries.")] = None,
+    trees: Annotated[int, typer.Option(min=1, help="Trees; of `overfit` ten times as many.")] = 100,
+    draws: Annotated[int, typer.Option(min=1, help="How often sizes and noise are drawn.")] = 3,
+    folds: Annotated[str | None, typer.Option(help="Which folds, as in 1,2; all when left out.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="As in 0,1,2: train everything once for each.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the spec and do nothing.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Directory of the store and the report.")
+    ] = None,
+    jobs: Jobs = None,
+    as_json: Json = False,
+) -> None:
+    """Compare a ranker with itself: with less data, wrong labels, more trees, other measures or parameters.
+
+    \b
+    size      quality against the share of the training queries
+    noise     against the share of training labels that are wrong
+    overfit   training, validation and test queries after every tree, for several numbers of leaves
+    cutoff    trained for the measure at several cut-offs k
+    search    a grid of learning rates × leaves
+
+    The spec of the study is shown, and kept in the directory: to change more than the options can, edit it
+    and give it to `pomona compare`, which is what runs here, too: it resumes, and reports.
+
+    \b
+    Example:
+        pomona study size mq2008 --rankers "lambdamart,adarank" --draws 5
+        pomona study noise mq2008 --values 0,0.01,0.1,0.5
+        pomona study overfit mq2008 --values 5,31 --measures err@20
+        pomona study search "simulate(queries=500)" --dry-run
+    """
+    from pomona.cli.compare import Progress, integers, present
+    from pomona.experiments.spec_options import dataset_table, ranker_tables
+    from pomona.experiments.spec_reader import spec_of
+
+    shared = {"folds": integers("folds", folds)} if folds else {}
+    methods = ranker_tables(rankers or _RANKERS.get(kind, "lambdamart"))
+    tables: dict[str, Any] = {
+        "name": f"{kind.value} {' '.join(data)}",
+        "measures": split_outside(measures),
+        "seeds": integers("seeds", seeds) or [0],
+        "bounds": False,
+        "dataset": [{**dataset_table(text), **shared} for text in data],
+        "ranker": [_with_trees(table, trees) for table in methods],
+    }
+    _labelled(tables["ranker"])
+    main = tables["measures"][0]
+    _VARIED[kind](tables, main, _numbers("values", values), _numbers("rates", rates), draws)
+    spec = spec_of(tables)
+    text = spec.to_toml()
+    if dry_run:
+        typer.echo(text, nl=False)
+        return
+    out = out or Path(re.sub(r"[^\w.+-]+", "-", f"{spec.name}-study").strip("-"))
+    watch = Progress(spec.main, preface=f"# the study as a file:\n\n{text}", is_quiet=as_json)
+    present(spec, out, watch, n_jobs=jobs)
+
+
+def _size(tables: dict[str, Any], main: str, values: Any, rates: Any, draws: int) -> None:
+    _vary(tables, "train_fraction", values or _SIZES, draws)
+
+
+def _noise(tables: dict[str, Any], main: str, values: Any, rates: Any, draws: int) -> None:
+    _vary(tables, "label_noise", values or _NOISE, draws)
+
+
+def _vary(tables: dict[str, Any], variable: str, values: Any, draws: int) -> None:
+    for table in tables["dataset"]:
+        table |= {"each": {variable: list(values)}, "draw": list(range(draws))}
+
+
+def _overfit(tables: dict[str, Any], main: str, values: Any, rates: Any, draws: int) -> None:
+    for table in tables["dataset"]:
+        table |= {"curves": ["train", "valid", "test"]}
+    _each(tables, n_leaves=[int(value) for value in values or _LEAVES])
+    for table in tables["ranker"]:
+        table |= {"n_trees": 10 * table["n_trees"], "early_stopping": "none"}
+
+
+def _cutoff(tables: dict[str, Any], main: str, values: Any, rates: Any, draws: int) -> None:
+    tables["norm_performance"] = True
+    plain = main.partition("@")[0]
+    # Every k below the truncation would otherwise be trained as that one.
+    for table in tables["ranker"]:
+        table |= {"truncation": "none"} if _has(table, "truncation") else {}
+    _each(tables, measure=[f"{plain}@{int(k)}" for k in values or _CUTOFFS])
+
+
+def _search(tables: dict[str, Any], main: str, values: Any, rates: Any, draws: int) -> None:
+    tables["norm_performance"] = True
+    leaves = [int(value) for value in values or _GRID["n_leaves"]]
+    _each(tables, learning_rate=list(rates or _GRID["learning_rate"]), n_leaves=leaves)
+
+
+_VARIED = {
+    Kind.size: _size,
+    Kind.noise: _noise,
+    Kind.overfit: _overfit,
+    Kind.cutoff: _cutoff,
+    Kind.search: _search,
+}
+_RANKERS = {Kind.size: "lambdamart,mart", Kind.noise: "lambdamart,mart"}
+
+
+def _each(tables: dict[str, Any], **varied: list[Any]) -> None:
+    for table in tables["ranker"]:
+        for name in varied:
+            if not _has(table, name):
+                raise InputError(f"{table['ranker']} has no parameter {name}, which this study varies")
+            table.pop(name, None)
+        label = table.pop("label", None)
+        table |= {"each": varied}
+        if label is not None:
+            table["label"] = f"{label} {' '.join(f'{{{name}}}' for name in varied)}"
+
+
+def _has(table: dict[str, Any], name: str) -> bool:
+    from pomona.experiments.spec import ranker_class
+
+    return name in ranker_class(table["ranker"])().get_params(deep=False)
+
+
+def _with_trees(table: dict[str, Any], trees: int) -> dict[str, Any]:
+    """A forest of the size that is asked for, unless the ranker says its own."""
+    return {**({"n_trees": trees} if _has(table, "n_trees") else {}), **table}
+
+
+def _labelled(tables: list[dict[str, Any]]) -> None:
+    """Rankers called by their class, where no other is of the same."""
+    from pomona.experiments.spec import ranker_class
+
+    names = [ranker_class(table["ranker"]).__name__ for table in tables]
+    for table, name in zip(tables, names, strict=True):
+        if names.count(name) == 1:
+            table.setdefault("label", name)
+
+
+def _numbers(name: str, text: str | None) -> list[float] | None:
+    try:
+        return None if text is None else [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"found --{name} {text}, expected numbers, as in 0.1,0.5") from None

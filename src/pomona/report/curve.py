@@ -1,0 +1,86 @@
+"""Curves with bands over a variable: what the sections of studies draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import altair as alt
+
+from pomona.report.encoding import Chart, Rows, data_of, panels, sized, tips
+from pomona.report.theme import DASHES, SHAPES
+
+HEIGHT = 300
+_ROUND = tuple(digit * 10.0**power for power in range(9) for digit in (1, 2, 5))
+"""Where ticks of a logarithmic axis stand."""
+
+
+class Axis(NamedTuple):
+    """The field of a variable, its title, format and scale, and where ticks stand, if that is said."""
+
+    field: str
+    title: str
+    form: str = "~s"
+    scale: str = "linear"
+    ticks: tuple[float, ...] = ()
+
+    def encoded(self, rows: Rows) -> alt.X:
+        """The axis of these rows."""
+        values = [row[self.field] for row in rows]
+        scale = alt.Scale(type=self.scale, domain=[min(values), max(values)], nice=False)  # type: ignore[arg-type]
+        if self.scale == "symlog":
+            scale = alt.Scale(type="symlog", constant=1, domain=[min(values), max(values)], nice=False)
+        places = self.ticks or (_ROUND if self.scale == "log" else ())
+        ticks = [tick for tick in places if min(values) <= tick <= max(values)]
+        axis: dict[str, Any] = {"values": ticks} if ticks else {"tickCount": 6}
+        return alt.X(
+            f"{self.field}:Q",
+            title=self.title,
+            scale=scale,
+            axis=alt.Axis(format=self.form, labelOverlap=True, **axis),
+        )
+
+
+def curves(
+    rows: Rows,
+    x: Axis,
+    series: Sequence[str],
+    value: tuple[str, str],
+    description: str,
+    *,
+    by: str = "",
+    panel_order: Sequence[str] = (),
+    legend: str | None = None,
+    has_points: bool = True,
+) -> Chart | None:
+    """A curve for each of the `series`, with its interval (`low`, `high`) as a band.
+
+    value : the title and the format of `mean`. by : a field that has a panel for each of its values.
+    """
+    if not rows:
+        return None
+    words, form = value
+    named = alt.Legend(title=legend, orient="top", columns=3, symbolOpacity=1, labelLimit=180)
+    domain = list(series)
+    color = alt.Color("series:N", scale=alt.Scale(domain=domain, range="category"), legend=named)
+    dashes = [list(DASHES[i % len(DASHES)]) for i in range(len(domain))]
+    shapes = [SHAPES[i % len(SHAPES)] for i in range(len(domain))]
+    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=domain, range=dashes), legend=named)
+    ends = {"low": ("from", form), "high": ("to", form)}
+    about = {"mean": (words, form), **ends, x.field: (x.title, x.form)}
+    free = alt.Scale(zero=False)
+    base = (alt.Chart() if by else alt.Chart(data_of(rows))).encode(
+        x=x.encoded(rows), color=color, tooltip=tips(series="curve", **about)
+    )
+    layers = [
+        base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=words, scale=free), y2="high:Q"),
+        base.mark_line(strokeWidth=1.8).encode(y=alt.Y("mean:Q", title=words, scale=free), strokeDash=dash),
+    ]
+    if has_points:
+        shape = alt.Shape("series:N", scale=alt.Scale(domain=domain, range=shapes), legend=named)
+        points = base.mark_point(filled=True, size=30, opacity=1)
+        layers.append(points.encode(y=alt.Y("mean:Q", title=words, scale=free), shape=shape))
+    chart = alt.layer(*layers)
+    if by:
+        return panels(chart, rows, by, panel_order, description, columns=2, least=240, is_apart=True)
+    return sized(chart, description, height=HEIGHT)

@@ -1,0 +1,16 @@
+"""Runs of comparisons in the process of the tests: quicker, where processes are not what a test is about."""
+
+from pomona.experiments.execute import execute, rehearse
+from pomona.experiments.runner import RunEvent
+
+
+class HereRunner:
+    def __init__(self, *_): ...
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_): ...
+    def run(self, tasks, *, is_rehearsal=False):
+        for task in tasks:
+            yield RunEvent(task.run)
+            yield RunEvent(task.run, rehearse(task) if is_rehearsal else execute(task))
