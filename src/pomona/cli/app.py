@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from pomona.errors import PomonaError
 
@@ -22,6 +22,14 @@ _ClickException: type[Exception] = typer.BadParameter.__mro__[2]
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
 _NOT_VERBS = {"__init__", "app", "inputs", "options", "output"}
+_PURPOSES = {
+    "Judge": ("evaluate", "why", "measures", "informative"),
+    "Train": ("train", "score", "trace", "optimality"),
+    "Compare": ("compare", "study", "winning", "table", "demo"),
+    "Look after data": ("stats", "audit", "features"),
+    "Carry models": ("export",),
+}
+"""What a person wants, and the verbs for it; one that is not named here stands under `More`."""
 
 
 class _Verb(TyperCommand):
@@ -50,6 +58,24 @@ class _Verb(TyperCommand):
         return super().invoke(ctx)
 
 
+class _Verbs(TyperGroup):
+    """The verbs, by what a person wants."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the verbs of each purpose."""
+        left = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        for purpose, names in (*_PURPOSES.items(), ("More", sorted(set(left) - _named()))):
+            verbs = ((name, left[name]) for name in names if name in left)
+            rows = [(name, verb.get_short_help_str(200)) for name, verb in verbs if verb]
+            if rows:
+                with formatter.section(purpose):
+                    formatter.write_dl(rows)
+
+
+def _named() -> set[str]:
+    return {name for names in _PURPOSES.values() for name in names}
+
+
 def _version(asked: bool) -> None:
     if asked:
         from pomona import __version__
@@ -61,6 +87,7 @@ def _version(asked: bool) -> None:
 def build() -> typer.Typer:
     """The application: every file of this folder but the named few is a verb."""
     app = typer.Typer(
+        cls=_Verbs,
         help="Learning to rank: train towards any measure, judge exactly as any published tool would.\n\n"
         "Example:  pomona demo",
         no_args_is_help=True,
