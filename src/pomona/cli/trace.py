@@ -62,9 +62,9 @@ def trace(
     chosen = _parameters(cls, parsed_settings(cls, settings or []), iterations)
     fitted = cls(**{"verbose": not as_json, **chosen})
     record = Trace(query or None, every=every)
+    training = read(data, **named_columns(label, qid, doc_id))
     if out is not None:
         own_folder(out)
-    training = read(data, **named_columns(label, qid, doc_id))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         fitted.fit(training, trace=record)
