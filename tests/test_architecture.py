@@ -160,6 +160,8 @@ def test_public_surface():
         "Ranker",
         "__version__",
         "evaluate",
+        "from_model",
+        "from_sklearn",
         "load",
         "load_model",
         "measure",

@@ -25,7 +25,7 @@ N_MUTANTS = 60
 KINDS = [
     name
     for name, entry in sorted(entries("rankers").items())
-    if ".neural." not in entry.module or find_spec("torch")
+    if name != "imported" and (".neural." not in entry.module or find_spec("torch"))
 ]
 # What a kernel indexes by what the model says.
 INDEXED = ["rankboost", "lambdamart", "rcrank", "mcrank", "lambdarank", "linearregression"]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona import _registry
-from pomona._arrays import whole_file
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
@@ -151,22 +148,13 @@ class ForestRanker(Ranker):
     def predict_rows(self, X: Features) -> Scores:
         return self.combine_outputs(np.stack([forest.score(X) for forest in self.models_]))
 
-    def export(self, path: str | Path, format: str = "lightgbm") -> None:
-        """Write the trees for another engine: `lightgbm`, `xgboost`, `c` … (`pomona list formats`)."""
-        text = self.exported(format)
-        with whole_file(Path(path)) as file:
-            file.write(text.encode())
-
-    def exported(self, format: str) -> str:
-        """The trees as text for another engine."""
+    def portable(self) -> Forest:
         forest = self.model_
         if len(self.models_) > 1:
             raise InputError(
                 f"{type(self).__name__} makes its score of {len(self.models_)} forests, which no format knows"
             )
-        entry = _registry.find("trees/formats", format, "format of models")
-        text: str = entry.load()().write(forest, self.feature_names_)
-        return text
+        return forest
 
     def importance(self, kind: str = "gain") -> NDArray[np.float64]:
         """How much each feature serves the trees: its summed split `gain`, or how often it is `split` on."""
