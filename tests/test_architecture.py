@@ -19,7 +19,7 @@ ARROWS = {
     "measures": set(),
     "trees": set(),
     "stats": set(),
-    "tools": {"data", "measures"},
+    "tools": {"data", "measures", "trees"},
     "objectives": {"measures"},
     "rankers": {"objectives", "measures", "trees", "data"},
     "experiments": {"rankers", "objectives", "measures", "data", "stats"},

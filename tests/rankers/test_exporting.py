@@ -88,3 +88,13 @@ def test_a_network_is_layers():
     np.testing.assert_allclose(ranker.portable().score(DATA.X), ranker.predict(DATA), rtol=0, atol=1e-5)
     with pytest.raises(InputError, match="layer_norm=False"):
         pm.RankNet(n_epochs=1, layer_norm=True).fit(DATA).portable()
+
+
+def test_features_that_nobody_named_are_not_read_as_shifted_indices(tmp_path):
+    data = pm.Dataset(DATA.X, DATA.y, DATA.qid)
+    ranker = pm.LambdaMART(n_trees=5, min_docs=3).fit(data)
+    ranker.export(tmp_path / "dump.json", "xgboost-dump")
+    assert '"split":"feature_' in (tmp_path / "dump.json").read_text()
+    with pytest.warns(UserWarning, match="no base score"):
+        again = pm.load_model(tmp_path / "dump.json")
+    np.testing.assert_allclose(again.predict(data), ranker.predict(data), rtol=0, atol=1e-6)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pomona import _registry
+from pomona.data.dataset import numbered
 from pomona.errors import InputError
 from pomona.trees.formats.format import ExportOptions, Format, nonnegative
 
@@ -28,15 +29,27 @@ def exported(
         ExportOptions(**options)
     )
     ranker.check_fitted()
-    model, names = ranker.portable(), ranker.feature_names_
+    model, names = ranker.portable(), engine_names(ranker.feature_names_)
     if feature_map is not None:
-        names = read_feature_map(Path(feature_map), names)
+        names = read_feature_map(Path(feature_map), ranker.feature_names_)
     if chosen.options.nonnegative:
         model = nonnegative(model)
     content = chosen.content(model, names)
     for note in chosen.notes(model):
         warnings.warn(note, stacklevel=3)
     return content
+
+
+def engine_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The features' names for an engine; those that nobody named become `feature_1`, `feature_2` …
+
+    Engines and tools read `f1` as the feature of index 1, which counts from 0.
+
+    >>> engine_names(["f1", "f2"]), engine_names(["f1", "bm25"])
+    (('feature_1', 'feature_2'), ('f1', 'bm25'))
+    """
+    is_default = tuple(names) == numbered(len(names))
+    return tuple(f"feature_{number}" for number in range(1, len(names) + 1)) if is_default else tuple(names)
 
 
 def read_feature_map(path: Path, names: Sequence[str]) -> tuple[str, ...]:

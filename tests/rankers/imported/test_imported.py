@@ -96,3 +96,16 @@ def test_refusals(files, booster):
     narrow = pm.Dataset(DATA.X[:, :3], DATA.y, DATA.qid)
     with pytest.raises(InputError, match="features"):
         Imported(model=str(files / "trees.txt")).fit(narrow)
+
+
+@pytest.mark.filterwarnings("ignore:a dump of XGBoost")
+def test_a_dump_with_names_never_goes_by_place(tmp_path):
+    tree = "0:[b<1] yes=1,no=2,missing=1\n1:[a<1] yes=3,no=4,missing=3\n2:leaf=5\n3:leaf=6\n4:leaf=7\n"
+    (tmp_path / "dump.txt").write_text(f"booster[0]:\n{tree}")
+    ranker = pm.load_model(tmp_path / "dump.txt")
+    data = pm.Dataset([[0, 9, 0], [2, 9, 0], [2, 9, 2]], [0, 0, 0], [1, 1, 1], feature_names=["a", "x", "b"])
+    assert ranker.predict(data).tolist() == [6.0, 7.0, 5.0]
+    ranker.save(tmp_path / "own.pomona")
+    assert pm.load_model(tmp_path / "own.pomona").predict(data).tolist() == [6.0, 7.0, 5.0]
+    with pytest.raises(InputError, match="by name only, and X has no 'b'"):
+        ranker.predict(np.zeros((3, 2)))

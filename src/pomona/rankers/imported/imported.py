@@ -39,6 +39,7 @@ _FACTS = {
     "scale": FINITE,
     "shift": FINITE,
     "is_open": bool,
+    "by_name": bool,
     "missing": float | None,
 }
 
@@ -97,7 +98,7 @@ class Imported(Ranker):
         return self
 
     def _hold(self, read: ReadModel, missing: float = math.nan) -> None:
-        self.model_, self.is_open_ = read.model, read.is_open
+        self.model_, self.is_open_, self._by_name = read.model, read.is_open, read.by_name
         self._after = read.divisor, read.scale, read.shift
         self._missing = missing
         self.n_features_in_ = read.model.n_features
@@ -113,6 +114,8 @@ class Imported(Ranker):
         is float32, as everywhere in Pomona.
         """
         self.check_fitted()
+        if self._by_name:
+            X = self._named(X, qid)
         if type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > self.n_features_in_ and self.is_open_:
             X = X[:, : self.n_features_in_]
         elif isinstance(X, Dataset) and X.n_features > self.n_features_in_ and self.is_open_:
@@ -122,7 +125,23 @@ class Imported(Ranker):
         is_double = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2
         if tells_apart and is_double and X.shape[1] == self.n_features_in_:
             return self.predict_rows(X)
-        return super().predict(X, qid)
+        return super().predict(X, None if isinstance(X, Dataset) else qid)
+
+    def _named(self, X: Any, qid: Any) -> Dataset:
+        """The model's features among those of X, for a file that does not tell their places."""
+        data = X
+        if not isinstance(X, Dataset):
+            n = X.shape[0] if hasattr(X, "shape") else len(X)
+            data = Dataset(X, np.zeros(n), np.zeros(n, int) if qid is None else qid)
+        place = {name: j for j, name in enumerate(data.feature_names)}
+        missing = [name for name in self.feature_names_ if name not in place]
+        if missing:
+            raise InputError(
+                f"the model's file tells features by name only, and X has no {missing[0]!r}: name the columns"
+            )
+        chosen = data.X[:, [place[name] for name in self.feature_names_]]
+        named: Dataset = data.replace(X=np.ascontiguousarray(chosen), feature_names=self.feature_names_)
+        return named
 
     def predict_rows(self, X: Features) -> Scores:
         if not math.isnan(self._missing):
@@ -171,6 +190,7 @@ class Imported(Ranker):
             "scale": scale,
             "shift": shift,
             "is_open": self.is_open_,
+            "by_name": self._by_name,
             "missing": None if math.isnan(self._missing) else self._missing,
         }
         return facts, model.arrays()
@@ -189,7 +209,7 @@ class Imported(Ranker):
             raise ValueError(f"a model of kind {facts['kind']!r:.40}")
         if model.n_features != n_features or not facts["divisor"]:
             raise ValueError(f"a model over {model.n_features} of {n_features} features")
-        self.model_, self.is_open_ = model, facts["is_open"]
+        self.model_, self.is_open_, self._by_name = model, facts["is_open"], facts["by_name"]
         self._after = float(facts["divisor"]), float(facts["scale"]), float(facts["shift"])
         self._missing = math.nan if facts["missing"] is None else float(facts["missing"])
 

@@ -32,6 +32,7 @@ class ReadModel:
     model : scores rows of features.
     feature_names : None where the file has none.
     is_open : whether the file only tells which features it uses, not how many there are.
+    by_name : whether it tells their names only, not their places.
     divisor, scale, shift : the score is model / divisor · scale + shift.
     note : what cannot be the same here, in one line.
     """
@@ -39,6 +40,7 @@ class ReadModel:
     model: Forest | WeightedSum | Layers
     feature_names: tuple[str, ...] | None = None
     is_open: bool = False
+    by_name: bool = False
     divisor: float = 1.0
     scale: float = 1.0
     shift: float = 0.0
@@ -81,14 +83,15 @@ def checked_width(used: ArrayLike, stated: int = 0) -> int:
 
 
 def unless_default(names: Sequence[Any], *patterns: str) -> tuple[str, ...] | None:
-    """The names, or None where they are those of features that nobody named: a pattern and a number from 0.
+    """The names, or None where nobody gave any: a pattern and a number from 0, or Pomona's own.
 
     >>> unless_default(["f0", "f1"], "f", "Column_"), unless_default(["bm25", "f1"], "f")
     (None, ('bm25', 'f1'))
     """
     given = tuple(map(str, names))
-    for pattern in patterns:
-        if given == tuple(f"{pattern}{number}" for number in range(len(given))):
+    defaults = [(pattern, 0) for pattern in patterns] + [("f", 1), ("feature_", 1)]  # the last are our own
+    for pattern, first in defaults:
+        if given == tuple(f"{pattern}{number}" for number in range(first, first + len(given))):
             return None
     if len(set(given)) < len(given):
         raise InputError("a name of a feature stands twice")

@@ -82,12 +82,21 @@ class _Trees:
 
     def read(self, note: str) -> ReadModel:
         names = list(self._places)
-        numbers = [re.fullmatch(r"f(\d{1,9})", name) for name in names]
-        if not all(numbers):
-            return ReadModel(self.nodes.forest(max(len(names), 1), single=True), tuple(names), note=note)
-        columns = np.array([int(number[1]) for number in numbers if number] or [0])
+        columns = np.array(_columns(names) or [0])
+        if len(_columns(names)) < len(names):
+            forest = self.nodes.forest(len(names), single=True)
+            return ReadModel(forest, tuple(names), by_name=True, note=note)
         self.nodes.feature = columns[np.array(self.nodes.feature, int)].tolist()
         return ReadModel(self.nodes.forest(checked_width(columns), single=True), is_open=True, note=note)
+
+
+def _columns(names: list[str]) -> list[int]:
+    """The places of features that go by numbers: XGBoost's from 0, Pomona's from 1; of others none."""
+    for pattern, first in ((r"f(\d{1,9})", 0), (r"feature_([1-9]\d{0,8})", 1)):
+        found = [re.fullmatch(pattern, name) for name in names]
+        if all(found):
+            return [int(one[1]) - first for one in found if one]
+    return []
 
 
 def _line(line: str) -> tuple[str, dict[str, Any]]:
