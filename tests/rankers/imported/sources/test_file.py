@@ -41,7 +41,8 @@ def outcome(content, path):
     path.write_bytes(content)
     try:
         model = pm.load_model(path)
-        scores = model.predict(np.zeros((3, model.n_features_in_), np.float32))
+        rows = np.zeros((3, model.n_features_in_), np.float32)
+        scores = model.predict(pm.Dataset(rows, [0] * 3, [0] * 3, feature_names=model.feature_names_))
     except PomonaError as error:
         is_one_line = "\n" not in str(error) and str(path) in str(error)
         return "refused" if is_one_line else f"refused unclearly: {error}"
