@@ -1,5 +1,6 @@
 import lightgbm
 import numpy as np
+import polars
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -66,6 +67,10 @@ def test_float64_features_are_not_rounded():
     model = HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=1).fit(X, np.arange(80) % 2)
     assert model.predict(X)[0] != model.predict(X)[1]
     assert np.array_equal(pm.from_sklearn(model).predict(X), model.predict(X))
+    frame = polars.DataFrame({"b": X[:, 0] * 0, "a": X[:, 0]})
+    named = HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=1).fit(frame, np.arange(80) % 2)
+    turned = frame.select("a", "b")
+    assert np.array_equal(pm.from_sklearn(named).predict(turned), named.predict(frame))
 
 
 def test_names(booster, tmp_path):

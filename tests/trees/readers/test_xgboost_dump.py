@@ -57,6 +57,9 @@ def test_what_a_search_engine_keeps():
     read = XGBoostJsonDump().read({"objective": "rank:ndcg", "splits": leaf})
     assert read.model.score([[1.0]]).tolist() == [0.25]
     assert read.note == ""
+    body = {"model": {"name": "m", "model": {"type": "model/xgboost+json", "definition": leaf}}}
+    assert XGBoostJsonDump().recognizes(body)
+    assert XGBoostJsonDump().read(body).model.score([[1.0]]).tolist() == [0.25]
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pomona._types import Features, Scores, Values
+from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset, numbered
+from pomona.data.table import features_of_frame
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, Validation, as_dataset
@@ -110,8 +111,8 @@ class Imported(Ranker):
     def predict(self, X: Any, qid: Any = None) -> Scores:
         """One score a document, in the order of the rows: higher ranks first.
 
-        float64 arrays are read as such by models that tell them apart (LightGBM's, scikit-learn's); all else
-        is float32, as everywhere in Pomona.
+        float64 arrays and frames are read as such by models that tell them apart (LightGBM's,
+        scikit-learn's); all else is float32, as everywhere in Pomona.
         """
         self.check_fitted()
         if self._by_name:
@@ -121,10 +122,10 @@ class Imported(Ranker):
         elif isinstance(X, Dataset) and X.n_features > self.n_features_in_ and self.is_open_:
             names = numbered(self.n_features_in_)
             X = X.replace(X=np.ascontiguousarray(X.X[:, : len(names)]), feature_names=names)
-        tells_apart = isinstance(self.model_, Forest) and self.model_.double_threshold is not None
-        is_double = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2
-        if tells_apart and is_double and X.shape[1] == self.n_features_in_:
-            return self.predict_rows(X)
+        if isinstance(self.model_, Forest) and self.model_.double_threshold is not None:
+            rows = _doubles(X, self.feature_names_)
+            if rows is not None:
+                return self.predict_rows(rows)
         return super().predict(X, None if isinstance(X, Dataset) else qid)
 
     def _named(self, X: Any, qid: Any) -> Dataset:
@@ -143,7 +144,7 @@ class Imported(Ranker):
         named: Dataset = data.replace(X=np.ascontiguousarray(chosen), feature_names=self.feature_names_)
         return named
 
-    def predict_rows(self, X: Features) -> Scores:
+    def predict_rows(self, X: NDArray[Any]) -> Scores:
         if not math.isnan(self._missing):
             X = np.where(self._missing == X, np.nan, X)
         scores, (divisor, scale, shift) = self.model_.score(X), self._after
@@ -212,6 +213,17 @@ class Imported(Ranker):
         self.model_, self.is_open_, self._by_name = model, facts["is_open"], facts["by_name"]
         self._after = float(facts["divisor"]), float(facts["scale"]), float(facts["shift"])
         self._missing = math.nan if facts["missing"] is None else float(facts["missing"])
+
+
+def _doubles(X: Any, names: Sequence[str]) -> NDArray[np.float64] | None:
+    """The model's features in float64, where X holds them so; None leaves it to `Dataset` to take X or not."""
+    if hasattr(type(X), "columns"):
+        rows, columns = features_of_frame(X, np.float64)
+        place = {name: j for j, name in enumerate(columns)}
+        is_same = len(place) == len(columns) == len(names) and set(names) == place.keys()
+        return np.ascontiguousarray(rows[:, [place[name] for name in names]]) if is_same else None
+    is_double = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2
+    return X if is_double and X.shape[1] == len(names) else None
 
 
 def from_model(model: Any) -> Imported:

@@ -26,17 +26,16 @@ class XGBoostJsonDump(Reader):
 
     def recognizes(self, content: Any) -> bool:
         """A list of nested trees, perhaps as the `splits` beside an objective."""
-        trees: Any = content.get("splits") if isinstance(content, dict) else content
+        trees = _splits(content)
         is_list = isinstance(trees, list) and len(trees) > 0 and isinstance(trees[0], dict)
         return is_list and "nodeid" in trees[0]
 
     def read(self, content: Any) -> ReadModel:
         """The trees one after the other."""
-        is_wrapped = isinstance(content, dict)
         trees = _Trees()
-        for tree in content["splits"] if is_wrapped else content:
+        for tree in _splits(content):
             trees.nodes.add_tree(tree, trees.told)
-        return trees.read("" if is_wrapped else _NOTE)
+        return trees.read("" if isinstance(content, dict) else _NOTE)
 
 
 class XGBoostTextDump(Reader):
@@ -59,6 +58,14 @@ class XGBoostTextDump(Reader):
             _link(nodes)
             trees.nodes.add_tree(nodes["0"], trees.told)
         return trees.read(_NOTE)
+
+
+def _splits(content: Any) -> Any:
+    """The list of trees, out of what a search engine wraps it in: the request that uploads it, or a part."""
+    for key in ("model", "model", "definition", "splits"):
+        if isinstance(content, dict) and key in content:
+            content = content[key]
+    return content
 
 
 class _Trees:
