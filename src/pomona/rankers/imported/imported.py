@@ -216,7 +216,7 @@ class Imported(Ranker):
 
 
 def _doubles(X: Any, names: Sequence[str]) -> NDArray[np.float64] | None:
-    """The model's features in float64, where X holds them so; None leaves it to `Dataset` to take X or not."""
+    """The model's features in float64, where X holds them so; else None, and `Dataset` decides."""
     if hasattr(type(X), "columns"):
         rows, columns = features_of_frame(X, np.float64)
         place = {name: j for j, name in enumerate(columns)}
