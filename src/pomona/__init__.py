@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from pomona.rankers.forests.mcrank import McRank as McRank
     from pomona.rankers.forests.random_forest import RandomForest as RandomForest
     from pomona.rankers.forests.rc_rank import RCRank as RCRank
+    from pomona.rankers.imported.imported import Imported as Imported
+    from pomona.rankers.imported.imported import from_model as from_model
+    from pomona.rankers.imported.imported import from_sklearn as from_sklearn
     from pomona.rankers.linear.coordinate_ascent import CoordinateAscent as CoordinateAscent
     from pomona.rankers.linear.fenchel_rank import FenchelRank as FenchelRank
     from pomona.rankers.linear.fsm_rank import FSMRank as FSMRank
@@ -83,6 +86,8 @@ _HOMES = {
     "evaluate": "pomona.measures.judge",
     "feature_table": "pomona.experiments.analysis.features",
     "infer_relevance": "pomona.experiments.analysis.informative",
+    "from_model": "pomona.rankers.imported.imported",
+    "from_sklearn": "pomona.rankers.imported.imported",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
     "local_optimality": "pomona.experiments.analysis.optimality",

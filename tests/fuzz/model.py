@@ -23,7 +23,7 @@ N_SMALL = 0  # `rankers/test_learnt.py` tries 60 of every kind
 KINDS = tuple(
     name
     for name, entry in sorted(entries("rankers").items())
-    if ".neural." not in entry.module or find_spec("torch")
+    if name != "imported" and (".neural." not in entry.module or find_spec("torch"))
 )
 
 

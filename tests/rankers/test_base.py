@@ -16,7 +16,7 @@ from pomona.testing import ranker_checks
 from pomona.testing.estimator import check_scikit_learn
 
 # Baselines that learn nothing have tests of their own.
-NAMES = sorted(set(entries("rankers")) - {"random", "ideal", "worst"})
+NAMES = sorted(set(entries("rankers")) - {"random", "ideal", "worst", "imported"})
 if find_spec("torch") is None:  # the report says so loudly
     NAMES = [name for name in NAMES if ".neural." not in entries("rankers")[name].module]
 # Small and quick versions of each; a ranker that is quick by itself needs none.

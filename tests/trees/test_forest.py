@@ -1,11 +1,12 @@
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pomona.errors import InputError, UnknownNameError
-from pomona.trees.forest import Forest
+from pomona.trees.forest import Forest, rounded_down
 from reference import forest as plain
 
 # x0 <= 1: leaf 0 (10); else x1 <= 5 (NaN right): leaf 1 (20), else leaf 2 (30). Then a tree of one leaf.
@@ -160,3 +161,48 @@ def test_the_reference_walks_as_written_by_hand():
     arrays = {name: np.array(array) for name, array in ARRAYS.items()}
     X = np.array([[1, 9, 0], [2, 5, 0], [2, np.nan, 0]])
     assert plain.score(X, arrays, 1.0).tolist() == [11.5, 21.5, 31.5]
+
+
+def asking_for_more():
+    """Two stumps of float64 thresholds, the second of which takes zeros for undefined; float32 sums."""
+    limits = np.array([0.1, 0.5])
+    return Forest(
+        feature=[0, 0],
+        threshold=rounded_down(limits),
+        nan_left=[True, False],
+        left=[~0, ~0],
+        right=[~1, ~1],
+        gain=[1, 1],
+        node_ptr=[0, 1, 2],
+        value=[1e-9, 2.0, 1.0, 3.0],
+        leaf_ptr=[0, 2, 4],
+        n_features=1,
+        double_threshold=limits,
+        zero_missing=[False, True],
+        single=True,
+    )
+
+
+def test_float64_thresholds_zeros_and_float32_sums():
+    forest = asking_for_more()
+    X = np.array([[0.1], [np.nextafter(0.1, 1)], [0.0], [-1e-36], [np.nan], [0.6]])
+    expected = [1.0, 3.0, 3.0, 3.0, 3.0, 5.0]  # 1 + 1e-9 is 1 in float32, and zeros go right in the second
+    assert forest.score(X).tolist() == expected
+    assert forest.leaf_of(X).tolist() == [[0, 0], [1, 0], [0, 1], [0, 1], [0, 1], [1, 1]]
+    assert forest.score(X.astype(np.float32))[0] == 3.0, "0.1 rounds up to a float32 above the threshold"
+    assert [scores.tolist() for scores in forest.staged_scores(X)][-1] == expected
+
+
+def test_what_a_forest_asks_for_goes_with_it():
+    forest = asking_for_more()
+    arrays = forest.arrays()
+    assert Forest.of_arrays(arrays, 1, 0.0, single=True) == forest == pickle.loads(pickle.dumps(forest))
+    assert Forest.of_arrays(arrays, 1, 0.0) != forest
+    ordinary = replace(forest, double_threshold=None, zero_missing=None)
+    assert ordinary != forest
+    joined = Forest.join([ordinary, forest], 1)
+    assert joined.zero_missing.tolist() == [False, False, False, True]
+    assert joined.double_threshold.tolist() == [*ordinary.threshold.tolist(), 0.1, 0.5]
+    assert forest.head(1).zero_missing.tolist() == [False]
+    with pytest.raises(InputError, match="rounded down"):
+        replace(forest, double_threshold=np.array([0.2, 0.5]))

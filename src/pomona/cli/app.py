@@ -27,7 +27,7 @@ _PURPOSES = {
     "Train": ("train", "score", "trace", "optimality"),
     "Compare": ("compare", "study", "winning", "table", "demo"),
     "Look after data": ("stats", "audit", "features"),
-    "Carry models": ("export",),
+    "Carry models": ("export", "convert", "parity"),
 }
 """What a person wants, and the verbs for it; one that is not named here stands under `More`."""
 

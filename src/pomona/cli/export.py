@@ -1,51 +1,90 @@
-"""Write a model for another engine: LightGBM, XGBoost, RankLib, Solr, C."""
+"""Write a model for another engine: LightGBM, XGBoost, Elasticsearch, OpenSearch, Solr, Vespa, ONNX, C …"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pomona.cli.options import Json, Model, Output
 from pomona.errors import InputError
 
+if TYPE_CHECKING:
+    from pomona.rankers.base import Ranker
+
+FormatName = Annotated[
+    str, typer.Option("--format", "-f", help="One of the models of `pomona list formats`.")
+]
+EngineVersion = Annotated[
+    str | None, typer.Option(help="Of the engine, where versions differ, e.g. 3.5 [the newest known].")
+]
+FeatureMap = Annotated[
+    Path | None, typer.Option(help="CSV: a feature of the model, its name in the engine; checked.")
+]
+Nonnegative = Annotated[bool, typer.Option("--nonnegative", help="Shift scores so that none is below 0.")]
+ModelName = Annotated[str, typer.Option(help="What the engine shall call the model.")]
+Store = Annotated[str | None, typer.Option(help="Its feature store (Solr) or feature set (Elasticsearch).")]
+
 
 def export(
     model: Model,
-    format: Annotated[
-        str, typer.Option("--format", "-f", help="One of the models of `pomona list formats`.")
-    ],
+    format: FormatName,
     out: Output = None,
+    engine_version: EngineVersion = None,
+    feature_map: FeatureMap = None,
+    nonnegative: Nonnegative = False,
+    model_name: ModelName = "pomona",
+    store: Store = None,
     as_json: Json = False,
 ) -> None:
-    """Write a forest in the form that another engine reads; its scores there are those of `pomona score`.
+    """Write a model in the form that another engine reads; what cannot be the same there is said.
 
     \b
-    Example:  pomona export model.pomona --format lightgbm -o model.txt
+    Examples:  pomona export model.pomona --format lightgbm -o model.txt
+               pomona export model.pomona -f opensearch --engine-version 3.5 --feature-map names.csv -o m.json
     """
-    from pomona import _registry
-    from pomona.cli.output import print_json
     from pomona.rankers.base import load_model
-    from pomona.rankers.forests.forest_ranker import ForestRanker
+
+    options = {
+        "engine_version": engine_version,
+        "feature_map": feature_map,
+        "nonnegative": nonnegative,
+        "model_name": model_name,
+        "store": store,
+    }
+    write_export(load_model(model), format, out, options, as_json=as_json)
+
+
+def write_export(
+    ranker: Ranker, format: str, out: Path | None, options: dict[str, Any], *, as_json: bool
+) -> None:
+    """Export, and say what was written and what cannot be the same."""
+    from pomona import _registry
+    from pomona._arrays import whole_file
+    from pomona.cli.output import print_json
 
     entry = _registry.find("trees/formats", format, "format of models")
     if out is None and as_json:
         raise InputError("with --json the model needs a file of its own: add -o FILE")
-    ranker = load_model(model)
-    if not isinstance(ranker, ForestRanker):
-        raise InputError(f"a model of {ranker.name} has no trees, and only trees can be exported", model)
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        content = ranker.exported(entry.name, **options)
     if out is None:
-        typer.echo(ranker.exported(entry.name), nl=False)
-        return
-    ranker.export(out, entry.name)
-    forest = ranker.whole_forest()
+        if isinstance(content, bytes):
+            raise InputError(f"{entry.name} is binary: add -o FILE")
+        typer.echo(content, nl=False)
+    else:
+        with whole_file(out) as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+    n_trees = getattr(ranker.portable(), "n_trees", 0)
     if as_json:
-        print_json(
-            {"format": entry.name, "file": str(out), "trees": forest.n_trees, "features": forest.n_features}
-        )
+        told = {"format": entry.name, "file": str(out), "trees": n_trees, "features": ranker.n_features_in_}
+        print_json({**told, "notes": [str(note.message) for note in notes]} if notes else told)
         return
-    typer.echo(f"{forest.n_trees} trees over {forest.n_features} features: {out}")
-    if not entry.load().reads_undefined:
-        typer.echo(
-            f"note: {entry.name} knows no undefined values; what a document lacks is 0 there", err=True
-        )
+    if out is not None:
+        what = f"{n_trees} trees over {ranker.n_features_in_}" if n_trees else f"{ranker.n_features_in_}"
+        typer.echo(f"{what} features: {out}")
+    for note in notes:
+        typer.echo(f"note: {note.message}", err=True)

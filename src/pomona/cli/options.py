@@ -11,7 +11,10 @@ Json = Annotated[bool, typer.Option("--json", help="For machines.")]
 Data = Annotated[Path, typer.Argument(help="LETOR text or a table (CSV, Parquet …), compressed or not.")]
 Sources = Annotated[list[str], typer.Argument(help="Files, fold directories or names of collections.")]
 Scores = Annotated[Path, typer.Argument(help="One score a line, in input order.")]
-Model = Annotated[Path, typer.Argument(help="A model file that `pomona train` wrote.")]
+Model = Annotated[
+    Path,
+    typer.Argument(help="A model file: what `pomona train` wrote, or LightGBM, XGBoost, CatBoost, RankLib."),
+]
 Measures = Annotated[
     list[str] | None,
     typer.Option(

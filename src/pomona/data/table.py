@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._machine import require_memory
-from pomona._types import Features
 from pomona.data.compression import is_plain, plain_name, read_bytes
 from pomona.data.dataset import Dataset
 from pomona.data.parsed_cache import kept
@@ -174,11 +173,11 @@ def _suffix(path: Path) -> str:
     return Path(plain_name(path)).suffix.lower()
 
 
-def features_of_frame(frame: Any) -> tuple[Features, list[str]]:
-    """All columns of a data frame as features, with their names."""
+def features_of_frame(frame: Any, dtype: Any = np.float32) -> tuple[NDArray[Any], list[str]]:
+    """All columns of a data frame as features (float32, if not said otherwise), with their names."""
     table = _narwhals_frame(frame)
     names = [str(name) for name in table.columns]
-    out = np.empty((len(table), len(names)), np.float32)
+    out = np.empty((len(table), len(names)), dtype)
     for place, name in enumerate(table.columns):
         column = _numbers(table.get_column(name), "feature")  # table[0] would be a row
         try:

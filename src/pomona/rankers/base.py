@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from pomona import _registry
+from pomona._arrays import whole_file
 from pomona._jit import n_threads
 from pomona._types import Features, Scores, Values
 from pomona.data.content_order import in_content_order
@@ -29,7 +30,13 @@ from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.learnt import check_learnt
-from pomona.rankers.model_file import parameters_from_json, parameters_to_json, read_model, write_model
+from pomona.rankers.model_file import (
+    is_foreign,
+    parameters_from_json,
+    parameters_to_json,
+    read_model,
+    write_model,
+)
 from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import check_parameters
 from pomona.rankers.trace import Trace
@@ -304,6 +311,24 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self.check_fitted()
         write_model(Path(path), self.name, *self.written())
 
+    def portable(self) -> Any:
+        """The model as engines hold one: a forest, a weighted sum or layers; refused where it is none."""
+        raise InputError(
+            f"a model of {self.name} is no forest, weighted sum or network that engines could hold"
+        )
+
+    def exported(self, format: str, **options: Any) -> str | bytes:
+        """The model as another engine reads it; the options are those of `ExportOptions`."""
+        from pomona.rankers.exporting import exported
+
+        return exported(self, format, **options)
+
+    def export(self, path: str | Path, format: str = "lightgbm", **options: Any) -> None:
+        """Write the model for another engine: `lightgbm`, `elasticsearch`, `c` … (`pomona list formats`)."""
+        content = self.exported(format, **options)
+        with whole_file(Path(path)) as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+
     def written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Parameters, what was learnt and how, as (what JSON holds, arrays)."""
         facts, arrays = self.get_state()
@@ -319,10 +344,15 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
 
 def load_model(path: str | Path, ranker: type[Ranker] | None = None) -> Ranker:
-    """Read a fitted ranker from the file that `save` wrote.
+    """Read a fitted ranker from the file that `save` wrote, or from the model file of another trainer.
 
-    `ranker` is the class of a ranker of your own: loading a file runs no code, so it cannot find the class.
+    Models of LightGBM (text, JSON), XGBoost (JSON, UBJSON, dumps), CatBoost (JSON) and RankLib are known by
+    their content. `ranker` is the class of a ranker of your own: loading a file runs no code, so it cannot
+    find the class.
     """
+    if ranker is None and is_foreign(Path(path)):
+        imported: Ranker = _registry.find("rankers", "imported", "ranker").load().of_file(path)
+        return imported
     kind, written, arrays = read_model(Path(path))
     try:
         if ranker is not None and ranker.name == kind:

@@ -19,6 +19,7 @@ from pomona.measures.base import Measure
 
 _KIND = "model"
 _VERSION = 2
+_MAGIC = b"POMONA"
 _REMEDY = "copy or save the model again, or upgrade Pomona if a newer one wrote it"
 
 
@@ -36,6 +37,18 @@ def write_model(
 def with_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
     """The arrays whose names begin so, without it: those of one part of a model."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether this is a file, and not one that Pomona wrote (or began to)."""
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_MAGIC))
+    except OSError:
+        return False
+    return bool(start) and not _MAGIC.startswith(start)
 
 
 def read_model(path: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]]:

@@ -2,7 +2,8 @@
 
 A *plane* holds one byte per document: how many of at most 255 thresholds of one feature lie below its
 value. A node compares its plane with the rank of its threshold. A feature with more thresholds has several
-planes; one whose nodes disagree about NaN has planes for each direction. So no node is a special case.
+planes; one whose nodes disagree about NaN, or about zeros that count as NaN, has planes for each opinion. So
+no node is a special case.
 
 Nodes are put in level order: a node's result is then needed many nodes later and not by the next one, which
 makes walking 1.7 times as fast as in depth-first order. Leaves are too, so that the leaf of an oblivious
@@ -32,9 +33,8 @@ class CodedForest:
     plane_feature: NDArray[np.uint32]
     plane_nan: NDArray[np.uint8]  # the code of NaN: 0 goes left everywhere, 255 right
     cut_ptr: NDArray[np.uint64]  # (n_planes + 1,)
-    cuts: NDArray[
-        np.float32
-    ]  # per plane a search tree of 2^k places (`_heap_place`), filled up with infinity
+    plane_zero: NDArray[np.bool_]  # whether a value of (about) zero gets the code of NaN
+    cuts: NDArray[Any]  # per plane a search tree of 2^k places (`_heap_place`), filled up with infinity
     node_ptr: NDArray[np.uint64]  # (n_trees + 1,)
     node_plane: NDArray[np.uint32]  # where the 64 codes of the node's plane start in a block
     node_code: NDArray[np.uint8]  # the rank of its threshold: codes above it go right
@@ -47,8 +47,12 @@ class CodedForest:
     n_slots: int  # of the largest tree
 
     @classmethod
-    def of(cls, forest: Forest) -> CodedForest:
-        """The coded form of `forest` (some milliseconds for 500 trees of 64 leaves)."""
+    def of(cls, forest: Forest, threshold: NDArray[Any] | None = None) -> CodedForest:
+        """The coded form of `forest` (some milliseconds for 500 trees of 64 leaves).
+
+        threshold : its thresholds, if not those for float32 features.
+        """
+        threshold = forest.threshold if threshold is None else threshold
         order, depth, leaf_order = _level_order(forest)
         tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.node_ptr))
         new_node, new_leaf = np.empty_like(order), np.empty_like(leaf_order)
@@ -63,12 +67,14 @@ class CodedForest:
             leaf = new_leaf[np.where(is_leaf, at_leaf + ~child, 0)] - at_leaf
             return np.where(is_leaf, n_inner + leaf, node)[order].astype(np.uint32)
 
-        plane, code, plane_feature, plane_nan, cut_ptr, cuts = _planes(
-            forest.feature[order], forest.threshold[order], forest.nan_left[order]
-        )
+        group = forest.feature.astype(np.int64) * 4 + forest.nan_left
+        if forest.zero_missing is not None:
+            group += 2 * forest.zero_missing
+        plane, code, plane_group, cut_ptr, cuts = _planes(group[order], threshold[order])
         coded = cls(
-            plane_feature=plane_feature,
-            plane_nan=plane_nan,
+            plane_feature=(plane_group // 4).astype(np.uint32),
+            plane_nan=np.where(plane_group % 2 == 1, 0, 255).astype(np.uint8),
+            plane_zero=plane_group % 4 >= 2,
             cut_ptr=cut_ptr,
             cuts=cuts,
             node_ptr=forest.node_ptr.astype(np.uint64),
@@ -107,9 +113,9 @@ class CodedForest:
         return replace(self, **chosen)
 
     @property
-    def planes(self) -> tuple[Any, Any, Any, Any]:
+    def planes(self) -> tuple[Any, Any, Any, Any, Any]:
         """What a kernel needs to code documents."""
-        return self.plane_feature, self.plane_nan, self.cut_ptr, self.cuts
+        return self.plane_feature, self.plane_nan, self.plane_zero, self.cut_ptr, self.cuts
 
     @property
     def trees(self) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
@@ -161,17 +167,9 @@ def _level_order(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], 
 
 
 def _planes(
-    feature: NDArray[np.int32], threshold: NDArray[np.float32], nan_left: NDArray[np.bool_]
-) -> tuple[
-    NDArray[np.int64],
-    NDArray[np.uint8],
-    NDArray[np.uint32],
-    NDArray[np.uint8],
-    NDArray[np.uint64],
-    NDArray[np.float32],
-]:
-    """(plane, code) of each node; (feature, code of NaN, cut_ptr) of each plane; their cuts."""
-    group = feature.astype(np.int64) * 2 + nan_left
+    group: NDArray[np.int64], threshold: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64], NDArray[Any]]:
+    """(plane, code) of each node; (group, cut_ptr) of each plane; their cuts."""
     order = np.lexsort((threshold, group))
     group, threshold = group[order], threshold[order]
     starts_group = np.diff(group, prepend=-1) != 0
@@ -186,7 +184,7 @@ def _planes(
     n_cuts = np.bincount(plane_of_sorted[starts_cut], minlength=int(starts_plane.sum()))
     room = 1 << np.ceil(np.log2(n_cuts + 1)).astype(np.int64)
     cut_ptr = np.concatenate([[0], np.cumsum(room)])
-    cuts = np.full(cut_ptr[-1], np.inf, np.float32)
+    cuts = np.full(cut_ptr[-1], np.inf, threshold.dtype)
     plane_of_cut = plane_of_sorted[starts_cut]
     cuts[cut_ptr[plane_of_cut] + _heap_place(code_of_sorted[starts_cut], room[plane_of_cut])] = threshold[
         starts_cut
@@ -194,9 +192,7 @@ def _planes(
 
     plane, code = np.empty(len(order), np.int64), np.empty(len(order), np.uint8)
     plane[order], code[order] = plane_of_sorted, code_of_sorted
-    plane_group = group[starts_plane]
-    plane_nan = np.where(plane_group % 2 == 1, 0, 255).astype(np.uint8)
-    return plane, code, (plane_group // 2).astype(np.uint32), plane_nan, cut_ptr.astype(np.uint64), cuts
+    return plane, code, group[starts_plane], cut_ptr.astype(np.uint64), cuts
 
 
 def _heap_place(rank: NDArray[np.uint8], room: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,6 +2,10 @@
 
 All inner nodes lie end to end in one set of arrays and all leaves in another; a document's score is `base`
 plus the value of its leaf in every tree, added in float64 in the order of the trees.
+
+Trees of other trainers may ask for more, to give their scores to the last bit: thresholds in float64, zeros
+that count as undefined, sums that are rounded to float32 after every tree. A forest that asks for none of it
+pays for none of it.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pomona._types import Features, Offsets, Scores, Values
+from pomona._types import Offsets, Scores, Values
 from pomona.errors import InputError, UnknownNameError
 from pomona.trees import score as bits
 from pomona.trees.coded import CodedForest
@@ -31,6 +35,7 @@ _NODE_ARRAYS = {
     "gain": np.float32,
 }
 _ARRAYS = {**_NODE_ARRAYS, "node_ptr": np.int64, "value": np.float64, "leaf_ptr": np.int64}
+_OPTIONAL = {"double_threshold": np.float64, "zero_missing": np.bool_}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,10 +64,14 @@ class Forest:
     leaf_ptr: Offsets  # (n_trees + 1,)
     n_features: int
     base: float = 0.0  # added to every score
+    double_threshold: Values | None = None  # (n_nodes,) for float64 features; `threshold` rounds it down
+    zero_missing: NDArray[np.bool_] | None = None  # (n_nodes,) whether |x| <= `ZERO` goes where NaN goes
+    single: bool = False  # whether sums are float32
 
     def __post_init__(self) -> None:
-        for name, dtype in _ARRAYS.items():
-            object.__setattr__(self, name, _frozen(getattr(self, name), dtype))
+        for name, dtype in (_ARRAYS | _OPTIONAL).items():
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _frozen(getattr(self, name), dtype))
         problem = _problem(self)
         if problem:
             raise InputError(f"not a forest: {problem}")
@@ -83,28 +92,41 @@ class Forest:
                 raise InputError(f"found a forest over {forest.n_features} features, expected {n_features}")
         parts = [cls.empty(n_features), *forests]
         arrays: dict[str, NDArray[Any]] = {}
-        for name in _ARRAYS:
-            held = [getattr(part, name) for part in parts]
+        asked = [name for name in _OPTIONAL if any(getattr(part, name) is not None for part in parts)]
+        for name in (*_ARRAYS, *asked):
+            held = [part._array(name) for part in parts]
             if name.endswith("_ptr"):
                 arrays[name] = np.cumsum(np.concatenate([[0], *(np.diff(offsets) for offsets in held)]))
             else:
                 arrays[name] = np.concatenate(held)
-        return cls.of_arrays(arrays, n_features, base)
+        single = bool(forests) and all(forest.single for forest in forests)
+        return cls.of_arrays(arrays, n_features, base, single=single)
+
+    def _array(self, name: str) -> NDArray[Any]:
+        """An array by its name; an optional one as if it were there."""
+        if getattr(self, name) is None:
+            return self.threshold.astype(np.float64) if name == "double_threshold" else self.feature < 0
+        array: NDArray[Any] = getattr(self, name)
+        return array
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_features: int, base: float) -> Forest:
+    def of_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], n_features: int, base: float, *, single: bool = False
+    ) -> Forest:
         """The forest whose `arrays()` these are."""
         missing = set(_ARRAYS) - set(arrays)
         if missing:
             raise InputError(f"not a forest: there is no array {', '.join(sorted(missing))}")
-        for name, dtype in _ARRAYS.items():
+        known = {name: dtype for name, dtype in (_ARRAYS | _OPTIONAL).items() if name in arrays}
+        for name, dtype in known.items():
             if arrays[name].dtype != dtype:
                 raise InputError(f"not a forest: {name} is of type {arrays[name].dtype}")
-        return cls(**{name: arrays[name] for name in _ARRAYS}, n_features=n_features, base=base)
+        return cls(**{name: arrays[name] for name in known}, n_features=n_features, base=base, single=single)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The trees as named arrays, to be stored."""
-        return {name: getattr(self, name) for name in _ARRAYS}
+        held = {name: getattr(self, name) for name in (*_ARRAYS, *_OPTIONAL)}
+        return {name: array for name, array in held.items() if array is not None}
 
     @property
     def n_trees(self) -> int:
@@ -112,8 +134,12 @@ class Forest:
         return len(self.node_ptr) - 1
 
     def score(self, X: ArrayLike) -> Scores:
-        """The score of every document; X (n_docs, n_features) may hold NaN and infinity, read as float32."""
-        return bits.score(self._coded, self._documents(X), self.base)
+        """The score of every document; X (n_docs, n_features) may hold NaN and infinity, read as float32.
+
+        Only a forest with a `double_threshold` reads float64 features as they are.
+        """
+        rows = self._documents(X)
+        return bits.score(self._coded_for(rows), rows, self.base, single=self.single)
 
     def staged_scores(self, X: ArrayLike, every: int = 1) -> Iterator[Scores]:
         """The scores after `every` trees, after twice as many, …, and after all.
@@ -122,7 +148,8 @@ class Forest:
         """
         if every < 1:
             raise InputError(f"found every={every}, expected at least 1")
-        return bits.staged_scores(self._coded, self._documents(X), self.base, every)
+        rows = self._documents(X)
+        return bits.staged_scores(self._coded_for(rows), rows, self.base, every, single=self.single)
 
     def value_scorer(self, X: ArrayLike) -> Callable[[Values], Scores]:
         """What scores these documents with other values in the leaves, in the order of `value`."""
@@ -135,11 +162,13 @@ class Forest:
     def leaf_of(self, X: ArrayLike) -> NDArray[np.int32]:
         """The leaf, counted within its tree, of every document in every tree: (n_docs, n_trees)."""
         rows = self._documents(X)
+        threshold = self.threshold if rows.dtype == np.float32 else self._array("double_threshold")
+        zero_missing = self._array("zero_missing")
         out = np.empty((len(rows), self.n_trees), np.int32)
         for tree, (begin, end) in enumerate(itertools.pairwise(self.node_ptr)):
             at = slice(begin, end)
-            splits = self.feature[at], self.threshold[at], self.nan_left[at]
-            out[:, tree] = leaves_of(rows, *splits, self.left[at], self.right[at])
+            splits = self.feature[at], threshold[at], self.nan_left[at]
+            out[:, tree] = leaves_of(rows, *splits, self.left[at], self.right[at], zero_missing[at])
         return out
 
     def head(self, n_trees: int) -> Forest:
@@ -147,7 +176,8 @@ class Forest:
         if n_trees < 0:
             raise InputError(f"found n_trees={n_trees}, expected at least 0")
         node_ptr, leaf_ptr = self.node_ptr[: n_trees + 1], self.leaf_ptr[: n_trees + 1]
-        nodes = {name: getattr(self, name)[: node_ptr[-1]] for name in _NODE_ARRAYS}
+        of_nodes = [name for name in (*_NODE_ARRAYS, *_OPTIONAL) if getattr(self, name) is not None]
+        nodes = {name: getattr(self, name)[: node_ptr[-1]] for name in of_nodes}
         return replace(self, **nodes, value=self.value[: leaf_ptr[-1]], node_ptr=node_ptr, leaf_ptr=leaf_ptr)
 
     def extended(self, other: Forest) -> Forest:
@@ -168,10 +198,11 @@ class Forest:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Forest):
             return NotImplemented
+        mine, its = self.arrays(), other.arrays()
         return (
-            self.n_features == other.n_features
-            and self.base == other.base
-            and all(np.array_equal(array, getattr(other, name)) for name, array in self.arrays().items())
+            (self.n_features, self.base, self.single) == (other.n_features, other.base, other.single)
+            and mine.keys() == its.keys()
+            and all(np.array_equal(array, its[name]) for name, array in mine.items())
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -189,17 +220,37 @@ class Forest:
     def _coded(self) -> CodedForest:
         return CodedForest.of(self)
 
-    def _documents(self, X: ArrayLike) -> Features:
+    @cached_property
+    def _coded_double(self) -> CodedForest:
+        return CodedForest.of(self, self._array("double_threshold"))
+
+    def _coded_for(self, rows: NDArray[Any]) -> CodedForest:
+        return self._coded if rows.dtype == np.float32 else self._coded_double
+
+    def _documents(self, X: ArrayLike) -> NDArray[Any]:
         """X as the kernels read it; read-only, because a writable array would compile them once more."""
+        is_double = self.double_threshold is not None and getattr(X, "dtype", None) == np.float64
         try:
             # What is too large for float32 lies above every threshold, as infinity does.
             with np.errstate(over="ignore"):
-                rows = np.require(X, np.float32, ["C", "A"])
+                rows = np.require(X, np.float64 if is_double else np.float32, ["C", "A"])
         except (TypeError, ValueError) as error:
             raise InputError(f"features cannot be read as numbers: {error}") from None
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise InputError(f"found features of shape {rows.shape}, expected (n_docs, {self.n_features})")
-        return _frozen(rows, np.float32)
+        return _frozen(rows, rows.dtype)
+
+
+def rounded_down(thresholds: ArrayLike) -> NDArray[np.float32]:
+    """The largest float32 that is not above: it divides float32 values as the threshold itself does.
+
+    >>> rounded_down([0.1, 0.5, 1e300]).tolist()
+    [0.09999999403953552, 0.5, 3.4028234663852886e+38]
+    """
+    exact = np.asarray(thresholds, np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        nearest = exact.astype(np.float32)
+        return np.where(nearest > exact, np.nextafter(nearest, np.float32(-np.inf)), nearest)
 
 
 def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
@@ -212,9 +263,11 @@ def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
 def _problem(forest: Forest) -> str | None:
     """What is wrong with the arrays, or None: a forest may come from a file, and kernels check nothing."""
     n_nodes, n_leaves = len(forest.feature), len(forest.value)
-    if any(getattr(forest, name).ndim != 1 for name in _ARRAYS):
+    arrays = forest.arrays()
+    if any(array.ndim != 1 for array in arrays.values()):
         return "an array has more than one dimension"
-    if any(len(getattr(forest, name)) != n_nodes for name in _NODE_ARRAYS):
+    of_nodes = [arrays[name] for name in (*_NODE_ARRAYS, *_OPTIONAL) if name in arrays]
+    if any(len(array) != n_nodes for array in of_nodes):
         return "arrays of nodes differ in length"
     for ptr, total, smallest in ((forest.node_ptr, n_nodes, 0), (forest.leaf_ptr, n_leaves, 1)):
         if not len(ptr) or ptr[0] != 0 or ptr[-1] != total or (np.diff(ptr) < smallest).any():
@@ -224,8 +277,10 @@ def _problem(forest: Forest) -> str | None:
         return "a tree of n inner nodes needs n + 1 leaves"
     if n_nodes and not 0 <= forest.feature.min() <= forest.feature.max() < forest.n_features:
         return f"a feature lies outside 0..{forest.n_features - 1}"
-    if np.isnan(forest.threshold).any():
+    if any(np.isnan(array).any() for array in of_nodes if array.dtype.kind == "f"):
         return "a threshold is NaN"
+    if not np.array_equal(rounded_down(forest._array("double_threshold")), forest.threshold):
+        return "thresholds are not those of float64, rounded down"
     if not (np.isfinite(forest.value).all() and np.isfinite(forest.base)):
         return "the value of a leaf is not finite"
     # Every node but the root, and every leaf, must be the child of exactly one earlier node.

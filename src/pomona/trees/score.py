@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
 from pomona.trees.coded import CodedForest
 from pomona.trees.lanes import N_LANES, lane_numbers, lanes_above
+from pomona.trees.walk import ZERO
 
 _BATCH_BYTES = 128 * 1024  # the codes of a batch stay in the second-level cache
 _SMALLEST_CHUNK = 8  # blocks
@@ -33,9 +35,9 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
 @kernel
-def _encode(X, plane_feature, plane_nan, cut_ptr, cuts, out_codes):
+def _encode(X, plane_feature, plane_nan, plane_zero, cut_ptr, cuts, out_codes):
     """X (n_docs, n_features) · out_codes (n_blocks, n_planes, 64): the number of cuts below each value."""
-    values, place = np.zeros(N_LANES, np.float32), np.empty(N_LANES, np.uint64)
+    values, place = np.zeros(N_LANES, X.dtype), np.empty(N_LANES, np.uint64)
     for block in range(out_codes.shape[0]):
         start = block * N_LANES
         n_docs = min(N_LANES, X.shape[0] - start)
@@ -43,6 +45,10 @@ def _encode(X, plane_feature, plane_nan, cut_ptr, cuts, out_codes):
             feature = plane_feature[plane]
             for lane in range(n_docs):
                 values[lane] = X[start + lane, feature]
+            if plane_zero[plane]:
+                for lane in range(n_docs):
+                    if abs(values[lane]) <= ZERO:
+                        values[lane] = np.nan
             tree = cuts[cut_ptr[plane] : cut_ptr[plane + 1]]
             room = np.uint64(tree.size)
             place[:] = 1
@@ -118,9 +124,12 @@ def _add_trees(
                 scores[lane] += value[start + leaf[lane]]
 
 
-def score(coded: CodedForest, X: Features, base: float) -> Scores:
-    """`base` plus the sum of every document's leaf values; X is read-only, C-ordered."""
-    out = _room(X, base)
+def score(coded: CodedForest, X: Features, base: float, *, single: bool = False) -> Scores:
+    """`base` plus the sum of every document's leaf values; X is read-only, C-ordered.
+
+    single : round the sum to float32 after every tree.
+    """
+    out = _room(X, base, single)
     batch = max(1, _BATCH_BYTES // (N_LANES * max(1, coded.n_planes)))
 
     def run(first: int, last: int) -> None:
@@ -130,26 +139,30 @@ def score(coded: CodedForest, X: Features, base: float) -> Scores:
             _add(coded, codes, 0, coded.n_trees, out[start:stop])
 
     over_chunks(run, len(out), smallest=_SMALLEST_CHUNK)
-    return out.reshape(-1)[: len(X)]
+    return out.reshape(-1)[: len(X)].astype(np.float64, copy=False)
 
 
-def staged_scores(coded: CodedForest, X: Features, base: float, every: int) -> Iterator[Scores]:
+def staged_scores(
+    coded: CodedForest, X: Features, base: float, every: int, *, single: bool = False
+) -> Iterator[Scores]:
     """The scores after each `every` trees, and after all; the codes are made once and kept."""
-    out, codes = _room(X, base), encoded(coded, X)
+    out, codes = _room(X, base, single), encoded(coded, X)
     for stage in range(0, coded.n_trees, every):
         add_trees(coded, codes, stage, min(stage + every, coded.n_trees), out)
-        yield out.reshape(-1)[: len(X)].copy()
+        yield out.reshape(-1)[: len(X)].astype(np.float64)
 
 
-def value_scorer(coded: CodedForest, X: Features, base: float) -> Callable[[Values], Scores]:
+def value_scorer(
+    coded: CodedForest, X: Features, base: float, *, single: bool = False
+) -> Callable[[Values], Scores]:
     """What scores documents with other values in the leaves; the codes are made once and kept."""
     codes = encoded(coded, X)
 
     def scores(value: Values) -> Scores:
-        out, in_order = _room(X, base), value[coded.leaf_order]
+        out, in_order = _room(X, base, single), value[coded.leaf_order]
         in_order.flags.writeable = False
         add_trees(replace(coded, value=in_order), codes, 0, coded.n_trees, out)
-        return out.reshape(-1)[: len(X)]
+        return out.reshape(-1)[: len(X)].astype(np.float64, copy=False)
 
     return scores
 
@@ -166,7 +179,7 @@ def encoded(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
 
 
 def add_trees(
-    coded: CodedForest, codes: NDArray[np.uint8], first_tree: int, last_tree: int, out: NDArray[np.float64]
+    coded: CodedForest, codes: NDArray[np.uint8], first_tree: int, last_tree: int, out: NDArray[Any]
 ) -> None:
     """Add to (n_blocks, 64) scores what the trees [first_tree, last_tree) give."""
 
@@ -176,8 +189,9 @@ def add_trees(
     over_chunks(add, len(out), smallest=_SMALLEST_CHUNK)
 
 
-def _room(X: Features, base: float) -> NDArray[np.float64]:
-    return np.full((-(-len(X) // N_LANES), N_LANES), base, np.float64)
+def _room(X: Features, base: float, single: bool) -> NDArray[Any]:
+    shape = (-(-len(X) // N_LANES), N_LANES)
+    return np.full(shape, base, np.float32 if single else np.float64)
 
 
 def _codes(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
@@ -186,7 +200,5 @@ def _codes(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
     return codes
 
 
-def _add(
-    coded: CodedForest, codes: NDArray[np.uint8], first: int, last: int, out: NDArray[np.float64]
-) -> None:
+def _add(coded: CodedForest, codes: NDArray[np.uint8], first: int, last: int, out: NDArray[Any]) -> None:
     _add_trees(codes, first, last, *coded.trees, coded.value, out)

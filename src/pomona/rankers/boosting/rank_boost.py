@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
+from pomona.errors import InputError
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, query_weights
@@ -41,6 +42,7 @@ from pomona.rankers.boosting.stumps.value_sum import ScaledFeatures, ValueSum
 from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.linear.sums.label_sums import grades
 from pomona.rankers.parameter import PositiveInt
+from pomona.trees.forest import Forest
 
 _Stump = tuple[int, int, bool]
 _CHANCE = 1e-12
@@ -205,6 +207,26 @@ class RankBoost(Ranker):
 
     def predict_rows(self, X: Features) -> Scores:
         return self.model_.score(X)
+
+    def portable(self) -> Forest:
+        """Each stump is a tree of two leaves."""
+        self.check_fitted()
+        stumps = self.model_
+        if not isinstance(stumps, StumpSum):
+            raise InputError('RankBoost of feature values is no forest: train it with weak="threshold"')
+        n = stumps.n_stumps
+        return Forest(
+            feature=stumps.feature,
+            threshold=stumps.threshold,
+            nan_left=~stumps.undefined,
+            left=np.full(n, ~0, np.int32),
+            right=np.full(n, ~1, np.int32),
+            gain=np.abs(stumps.weight).astype(np.float32),
+            node_ptr=np.arange(n + 1),
+            value=np.stack([np.zeros(n), stumps.weight], axis=1).ravel(),
+            leaf_ptr=np.arange(0, 2 * n + 1, 2),
+            n_features=self.n_features_in_,
+        )
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {}, self.model_.arrays()

@@ -5,14 +5,11 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pomona import _registry
-from pomona._arrays import whole_file
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
@@ -245,20 +242,7 @@ class ForestRanker(Ranker):
         values = np.concatenate([forest.value for forest in self.models_])
         return Movable(values, "leaf values", score, is_affine=is_one)
 
-    def export(self, path: str | Path, format: str = "lightgbm") -> None:
-        """Write the trees for another engine: `lightgbm`, `xgboost`, `c` … (`pomona list formats`)."""
-        text = self.exported(format)
-        with whole_file(Path(path)) as file:
-            file.write(text.encode())
-
-    def exported(self, format: str) -> str:
-        """The trees as text for another engine."""
-        forest = self.whole_forest()
-        entry = _registry.find("trees/formats", format, "format of models")
-        text: str = entry.load()().write(forest, self.feature_names_)
-        return text
-
-    def whole_forest(self) -> Forest:
+    def portable(self) -> Forest:
         """The trees that give the scores by themselves: its own, after those of a base model of trees."""
         forest, base = self.model_, self.base_model_
         if len(self.models_) > 1:
@@ -271,7 +255,7 @@ class ForestRanker(Ranker):
             return forest
         if not isinstance(base, ForestRanker) or base.feature_names_ != self.feature_names_:
             raise InputError(f"the trees are added to scores of {type(base).__name__}, which no format knows")
-        return base.whole_forest().extended(forest)
+        return base.portable().extended(forest)
 
     def importance(self, kind: str = "gain") -> NDArray[np.float64]:
         """How much each feature serves the trees: its summed split `gain`, or how often it is `split` on."""

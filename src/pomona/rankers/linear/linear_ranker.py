@@ -27,6 +27,7 @@ from pomona.rankers.learnt import FINITE, Array
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.movable import Movable
 from pomona.rankers.training_log import TrainingLog
+from pomona.trees.formats.weighted_sum import WeightedSum
 
 
 class LinearRanker(Ranker):
@@ -101,6 +102,17 @@ class LinearRanker(Ranker):
         return Movable(
             self.coef_, "weights", lambda coef: weighted_sums(X, coef), is_affine=True, is_free_of_scale=True
         )
+
+    def portable(self) -> WeightedSum:
+        self.check_fitted()
+        if self.normalize is not None:
+            raise InputError(
+                f"{type(self).__name__} scales features inside each query (normalize={self.normalize!r}), "
+                "which no engine does: train it with normalize=None, on features of a common scale"
+            )
+        features = np.flatnonzero(self.coef_)
+        start = float(self.intercept_)
+        return WeightedSum(features, self.coef_[features], self.n_features_in_, start)
 
     def coefficients(self) -> dict[str, float]:
         """The weight of every feature that has one, largest first."""

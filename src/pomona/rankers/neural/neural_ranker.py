@@ -6,6 +6,7 @@ Fitting needs PyTorch (`pip install "pomona[neural]"`); a fitted or loaded ranke
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -24,8 +25,9 @@ from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.learnt import Array, check_learnt
 from pomona.rankers.movable import Movable
 from pomona.rankers.neural.network.network import Architecture, Network
-from pomona.rankers.neural.network.scaling import Scaling
+from pomona.rankers.neural.network.scaling import FARTHEST, Scaling
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pomona.trees.formats.layers import InputScale, Layers
 
 
 class NeuralRanker(Ranker):
@@ -163,6 +165,25 @@ class NeuralRanker(Ranker):
             return dataclasses.replace(ready, parameters=parameters.astype(np.float32)).score(scaled)
 
         return Movable(network.parameters.astype(np.float64), "weights and biases", score)
+
+    def portable(self) -> Layers:
+        self.check_fitted()
+        network = self.model_
+        shape, scaling = network.architecture, network.scaling
+        if shape.layer_norm:
+            raise InputError("engines normalize no layers: train the network with layer_norm=False")
+        ends = np.cumsum([math.prod(part) for part in shape.shapes])[:-1]
+        parts = [
+            part.reshape(form).astype(np.float64)
+            for part, form in zip(np.split(network.parameters, ends), shape.shapes, strict=True)
+        ]
+        activation = {"logistic": "sigmoid"}.get(shape.activation, shape.activation)
+        return Layers(
+            (*parts[:-1:2], parts[-1][:, None]),
+            (*parts[1:-1:2], np.zeros(1)),
+            (*[activation] * len(shape.hidden), "identity"),
+            InputScale(scaling.mean, scaling.inverse, scaling.log, FARTHEST),
+        )
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         network, (facts, arrays) = self.model_, super().get_state()

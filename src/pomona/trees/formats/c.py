@@ -8,25 +8,30 @@ from typing import ClassVar
 
 from pomona.trees.forest import Forest
 from pomona.trees.formats.format import Format, Split, folded
+from pomona.trees.walk import ZERO
 
 
 class C(Format):
     """C99 source of `double pomona_score(const float *features)`; scores are the same bits."""
 
     name: ClassVar[str] = "c"
+    holds_zero_missing: ClassVar[bool] = True
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """One function a tree, and one that adds them up in their order."""
+        total = "float" if forest.single else "double"
         trees = "".join(
             f"static double tree_{number}(const float *x) {{\n{body}}}\n\n"
             for number, body in enumerate(folded(forest, _leaf, _inner))
         )
-        sums = "".join(f"    score += tree_{number}(features);\n" for number in range(forest.n_trees))
+        sums = "".join(
+            f"    score = ({total})(score + tree_{number}(features));\n" for number in range(forest.n_trees)
+        )
         return (
             f"/* {forest.n_trees} trees over {forest.n_features} features; NAN is undefined. */\n"
             f"#include <math.h>\n\n{trees}"
-            f"double pomona_score(const float *features) {{\n    double score = {float(forest.base).hex()};\n"
-            f"{sums}    return score;\n}}\n"
+            "double pomona_score(const float *features) {\n"
+            f"    {total} score = {float(forest.base).hex()};\n{sums}    return score;\n}}\n"
         )
 
 
@@ -39,4 +44,7 @@ def _inner(number: int, split: Split, left: str, right: str) -> str:
     limit = f"{threshold.hex()}f" if math.isfinite(threshold) else "-INFINITY"[threshold > 0 :]
     x = f"x[{split.feature}]"
     goes_left = f"!({x} > {limit})" if split.nan_left else f"{x} <= {limit}"
+    if split.zero_missing:
+        is_zero = f"fabsf({x}) <= {ZERO.hex()}f"
+        goes_left = f"{is_zero} || {goes_left}" if split.nan_left else f"!({is_zero}) && {goes_left}"
     return f"if ({goes_left}) {{\n{left}}} else {{\n{right}}}\n"

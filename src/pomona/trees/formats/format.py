@@ -1,32 +1,104 @@
 """What a format is: a forest as the text that another engine reads.
 
-A new format is one file beside this one, with a class that has a `name` and a `write`.
+A new format is one file beside this one, with a class that has a `name` and a `write`; an engine that also
+holds weighted sums or networks has `write_sum` and `write_layers`.
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from pomona.trees.forest import Forest
+from pomona._types import Values
+from pomona.errors import InputError
+from pomona.trees.forest import Forest, rounded_down
+from pomona.trees.formats.layers import Layers
+from pomona.trees.formats.weighted_sum import WeightedSum
 
 T = TypeVar("T")
+Model = Forest | WeightedSum | Layers
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """What may be asked of a format.
+
+    Parameters
+    ----------
+    engine_version : the version of the engine, as `3.5` or `9.1.2`; None for the newest that is known.
+    nonnegative : shift all scores by a constant, so that none is below 0.
+    model_name : what the engine shall call the model.
+    store : the feature store (Solr) or feature set (Elasticsearch, OpenSearch) that it belongs to.
+    """
+
+    engine_version: str | None = None
+    nonnegative: bool = False
+    model_name: str = "pomona"
+    store: str | None = None
+
+    def version(self, newest: tuple[int, ...]) -> tuple[int, ...]:
+        """The engine's version in numbers.
+
+        >>> ExportOptions(engine_version="2.19.2").version((3, 8)), ExportOptions().version((3, 8))
+        ((2, 19, 2), (3, 8))
+        """
+        if self.engine_version is None:
+            return newest
+        numbers = re.fullmatch(r"v?(\d+(?:\.\d+)*)(?:[-+].*)?", self.engine_version.strip())
+        if numbers is None:
+            raise InputError(f"found version {self.engine_version!r}, expected numbers, as 3.5")
+        return tuple(int(part) for part in numbers[1].split("."))
 
 
 class Format(ABC):
-    """A way to write forests."""
+    """A way to write models; most hold forests only."""
 
     name: ClassVar[str]
     reads_undefined: ClassVar[bool] = True
     """Whether the engine sends NaN where the forest does; others take what a document lacks as 0."""
+    holds_zero_missing: ClassVar[bool] = False
+    """Whether a split may take zeros for undefined."""
+
+    def __init__(self, options: ExportOptions | None = None) -> None:
+        self.options = ExportOptions() if options is None else options
+
+    def content(self, model: Model, feature_names: Sequence[str]) -> str | bytes:
+        """Any model, if the engine can hold it."""
+        if isinstance(model, Forest):
+            if model.zero_missing is not None and not self.holds_zero_missing:
+                raise InputError(
+                    f"some splits take zeros for undefined, which {self.name} cannot: "
+                    "train without zero_as_missing"
+                )
+            return self.write(model, feature_names)
+        return (
+            self.write_sum(model, feature_names)
+            if isinstance(model, WeightedSum)
+            else self.write_layers(model, feature_names)
+        )
 
     @abstractmethod
-    def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
-        """The forest as text."""
+    def write(self, forest: Forest, feature_names: Sequence[str]) -> str | bytes:
+        """A forest."""
+
+    def write_sum(self, model: WeightedSum, feature_names: Sequence[str]) -> str | bytes:
+        """A weighted sum of features."""
+        raise InputError(f"{self.name} holds forests, not weighted sums of features")
+
+    def write_layers(self, model: Layers, feature_names: Sequence[str]) -> str | bytes:
+        """A neural network."""
+        raise InputError(f"{self.name} holds no neural networks")
+
+    def notes(self, model: Model) -> list[str]:
+        """What cannot be the same in the engine, a line each."""
+        if self.reads_undefined:
+            return []
+        return [f"{self.name} knows no undefined values; what a document lacks is 0 there"]
 
 
 class Split(NamedTuple):
@@ -37,6 +109,8 @@ class Split(NamedTuple):
     nan_left: bool
     left: int
     right: int
+    zero_missing: bool
+    depth: int
 
 
 def folded(
@@ -53,11 +127,14 @@ def folded(
     >>> list(folded(stump, lambda number, value: value, question))
     ['x2 <= 0.5 ? -1.0 : 2.0']
     """
-    columns = (forest.feature, forest.threshold, forest.nan_left, forest.left, forest.right)
+    zeros = forest.feature < 0 if forest.zero_missing is None else forest.zero_missing
+    columns = (forest.feature, forest.threshold, forest.nan_left, forest.left, forest.right, zeros)
     for tree in range(forest.n_trees):
         nodes, leaves = ranges_of(forest, tree)
+        depth = depths(forest, tree)
         splits = [
-            Split(*fields) for fields in zip(*(column[nodes].tolist() for column in columns), strict=True)
+            Split(*fields)
+            for fields in zip(*(column[nodes].tolist() for column in columns), depth, strict=True)
         ]
         made = {~number: leaf(number, value) for number, value in enumerate(forest.value[leaves].tolist())}
         for number in range(len(splits) - 1, -1, -1):  # children come after their parents
@@ -66,15 +143,72 @@ def folded(
         yield made[0 if splits else ~0]
 
 
+def depths(forest: Forest, tree: int) -> list[int]:
+    """How many splits lie above each inner node of a tree."""
+    nodes, _ = ranges_of(forest, tree)
+    depth = [0] * (nodes.stop - nodes.start)
+    for parent, children in enumerate(
+        zip(forest.left[nodes].tolist(), forest.right[nodes].tolist(), strict=True)
+    ):
+        for child in children:
+            if child >= 0:
+                depth[child] = depth[parent] + 1  # children come after their parents
+    return depth
+
+
+def single_precision(forest: Forest) -> Forest:
+    """The forest for engines whose features are float32, which its float32 thresholds divide exactly."""
+    return replace(forest, double_threshold=None)
+
+
+def as_float32(values: Values) -> list[float]:
+    """Numbers rounded to float32, to be written so that they read back exactly, as float32 or float64."""
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    if not np.isfinite(single).all():
+        raise InputError("a leaf or weight is too large for float32, in which the engine computes")
+    return [float(one) for one in single]
+
+
 def ranges_of(forest: Forest, tree: int) -> tuple[slice, slice]:
     """Where a tree's inner nodes and its leaves lie in the forest's arrays."""
     return slice(*forest.node_ptr[tree : tree + 2]), slice(*forest.leaf_ptr[tree : tree + 2])
 
 
+def folded_in(model: Model, scale: float, shift: float) -> Model:
+    """The model whose scores are scaled and shifted: written into its leaves, weights or last layer."""
+    if (scale, shift) == (1, 0):
+        return model
+    if isinstance(model, Forest):
+        scaled = model.scaled(scale)
+        return replace(scaled, base=scaled.base + shift, single=False)
+    if isinstance(model, WeightedSum):
+        return replace(model, weight=model.weight * scale, start=model.start * scale + shift)
+    raise InputError("the scores of a network cannot be scaled and shifted")
+
+
+def least_score(model: Model) -> float:
+    """What no score lies below: the smallest leaf of every tree; networks and sums have no such bound."""
+    if not isinstance(model, Forest):
+        raise InputError("only the scores of a forest have a least value: leave nonnegative out")
+    if not model.n_trees:
+        return model.base
+    return float(model.base + np.minimum.reduceat(model.value, model.leaf_ptr[:-1]).sum())
+
+
+def nonnegative(model: Model) -> Model:
+    """The model, shifted by a constant so that no score is below 0."""
+    least = least_score(model)
+    return model if least >= 0 else folded_in(model, 1.0, -least * (1 + 1e-6))
+
+
 def finite(forest: Forest) -> Forest:
     """The forest for engines that cannot read infinity; the largest number does for all finite values."""
-    most = np.finfo(np.float32).max
-    return replace(forest, threshold=forest.threshold.clip(-most, most))
+    most, largest = np.finfo(np.float32).max, np.finfo(np.float64).max
+    if forest.double_threshold is None:
+        return replace(forest, threshold=forest.threshold.clip(-most, most))
+    double = forest.double_threshold.clip(-largest, largest)
+    return replace(forest, threshold=rounded_down(double), double_threshold=double)
 
 
 def without_base(forest: Forest) -> Forest:
@@ -83,4 +217,5 @@ def without_base(forest: Forest) -> Forest:
         return forest
     offsets, value = np.array([[0, 0], [0, 1]]), np.array([forest.base])
     constant = replace(Forest.empty(forest.n_features), node_ptr=offsets[0], leaf_ptr=offsets[1], value=value)
-    return Forest.join([constant, forest], forest.n_features)
+    joined = Forest.join([constant, forest], forest.n_features)
+    return replace(joined, single=forest.single)

@@ -10,16 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, finite, ranges_of, without_base
+from pomona.trees.formats.format import Format, Model, finite, ranges_of, without_base
 
-# A split's type is a field of bits: undefined values go by themselves, and to the left.
-_BY_NAN, _NAN_LEFT = 2 << 2, 1 << 1
+# A split's type is a field of bits: undefined values, or zeros too, go by themselves, and to the left.
+_BY_NAN, _BY_ZERO, _NAN_LEFT = 2 << 2, 1 << 2, 1 << 1
 
 
 class LightGBM(Format):
     """LightGBM's text model; scores are the same bits."""
 
     name: ClassVar[str] = "lightgbm"
+    holds_zero_missing: ClassVar[bool] = True
+
+    def notes(self, model: Model) -> list[str]:
+        """XGBoost's and RankLib's sums are rounded, LightGBM's are not."""
+        is_single = isinstance(model, Forest) and model.single
+        return ["sums are float64 there, and float32 in this model: to seven digits"] if is_single else []
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A model whose raw scores are the forest's."""
@@ -52,6 +58,10 @@ def _tree(forest: Forest, tree: int) -> str:
     ends: dict[str, Any] = {"leaf_value": value, "shrinkage": [1]}
     if len(value) == 1:
         return _fields(num_leaves=[1], num_cat=[0], **ends)
+    threshold = forest.threshold if forest.double_threshold is None else forest.double_threshold
+    kind = np.full(len(value) - 1, _BY_NAN)
+    if forest.zero_missing is not None:
+        kind[forest.zero_missing[nodes]] = _BY_ZERO
     # How many documents fell where is not kept: only LightGBM's own SHAP values would ask.
     of_leaves, of_nodes = [0] * len(value), [0] * (len(value) - 1)
     return _fields(
@@ -59,8 +69,8 @@ def _tree(forest: Forest, tree: int) -> str:
         num_cat=[0],
         split_feature=forest.feature[nodes],
         split_gain=forest.gain[nodes],
-        threshold=forest.threshold[nodes],
-        decision_type=_BY_NAN + _NAN_LEFT * forest.nan_left[nodes],
+        threshold=threshold[nodes],
+        decision_type=kind + _NAN_LEFT * forest.nan_left[nodes],
         left_child=forest.left[nodes],
         right_child=forest.right[nodes],
         leaf_weight=of_leaves,

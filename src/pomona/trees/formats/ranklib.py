@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, Split, finite, folded, without_base
+from pomona.trees.formats.format import Format, Split, finite, folded, single_precision, without_base
 
 
 class RankLib(Format):
@@ -19,7 +19,7 @@ class RankLib(Format):
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """An `<ensemble>` under RankLib's own heading."""
-        forest = finite(without_base(forest))
+        forest = finite(single_precision(without_base(forest)))
         most = np.diff(forest.leaf_ptr).max()
         trees = "".join(
             f'<tree id="{number}" weight="1.0">\n<split>\n{text}</split>\n</tree>\n'

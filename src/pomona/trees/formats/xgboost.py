@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, finite, ranges_of
+from pomona.trees.formats.format import Format, finite, ranges_of, single_precision
 
 _NO_PARENT = 2**31 - 1
 
@@ -52,7 +52,8 @@ class XGBoost(Format):
 
 def below(forest: Forest) -> Forest:
     """The forest with the thresholds of an engine where x must be *below* them to go left."""
-    return finite(replace(forest, threshold=np.nextafter(forest.threshold, np.float32(np.inf))))
+    single = single_precision(forest)
+    return finite(replace(single, threshold=np.nextafter(single.threshold, np.float32(np.inf))))
 
 
 def _tree(forest: Forest, tree: int) -> dict[str, Any]:

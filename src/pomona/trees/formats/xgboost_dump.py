@@ -1,4 +1,4 @@
-"""XGBoost's dump, which the learning to rank of Elasticsearch and OpenSearch, and Vespa, take."""
+"""XGBoost's JSON dump, as its `dump_model` writes it; search engines take trees so."""
 
 from __future__ import annotations
 
@@ -12,22 +12,27 @@ from pomona.trees.formats.xgboost import below
 
 
 class XGBoostDump(Format):
-    """XGBoost's JSON dump, for search engines; features go by their names."""
+    """XGBoost's JSON dump; features go by their names."""
 
     name: ClassVar[str] = "xgboost-dump"
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A list of nested trees."""
-        names = [json.dumps(name) for name in feature_names]
+        return nested_trees(forest, feature_names) + "\n"
 
-        def inner(number: int, split: Split, left: str, right: str) -> str:
-            yes, no = _id(split.left), _id(split.right)
-            missing = yes if split.nan_left else no
-            asked = f'"split":{names[split.feature]},"split_condition":{split.threshold!r}'
-            ways = f'"yes":{yes},"no":{no},"missing":{missing},"children":[{left},{right}]'
-            return f'{{"nodeid":{_id(number)},{asked},{ways}}}'
 
-        return "[" + ",\n".join(folded(below(without_base(forest)), _leaf, inner)) + "]\n"
+def nested_trees(forest: Forest, feature_names: Sequence[str]) -> str:
+    """The trees as JSON: with all that engines ask for, and nothing that they refuse (`gain`, `cover`)."""
+    names = [json.dumps(name) for name in feature_names]
+
+    def inner(number: int, split: Split, left: str, right: str) -> str:
+        yes, no = _id(split.left), _id(split.right)
+        missing = yes if split.nan_left else no
+        asked = f'"depth":{split.depth},"split":{names[split.feature]},"split_condition":{split.threshold!r}'
+        ways = f'"yes":{yes},"no":{no},"missing":{missing},"children":[{left},{right}]'
+        return f'{{"nodeid":{_id(number)},{asked},{ways}}}'
+
+    return "[" + ",\n".join(folded(below(without_base(forest)), _leaf, inner)) + "]"
 
 
 def _leaf(number: int, value: float) -> str:

@@ -97,7 +97,7 @@ def test_saved_with_the_model(tmp_path):
 def test_exported_with_a_base_of_trees_or_not_at_all():
     forest = pm.MART(**FEW).fit(DATA)
     upon = pm.LambdaMART(**FEW).fit(DATA, base_model=forest)
-    whole = upon.whole_forest()
+    whole = upon.portable()
     assert whole.n_trees == 12
     np.testing.assert_allclose(whole.score(FRESH.X), upon.predict(FRESH), atol=1e-12)
     lightgbm = pytest.importorskip("lightgbm")

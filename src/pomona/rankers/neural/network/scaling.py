@@ -19,7 +19,7 @@ from pomona.data.dataset import read_only
 from pomona.errors import InputError
 
 _PIECE = 4096  # rows summed apart, so that sums do not depend on the number of threads
-_FARTHEST = 10.0
+FARTHEST = 10.0
 
 
 @kernel
@@ -33,7 +33,7 @@ def scale_row(row, mean, inverse, log, out):
     """row, out (n_features,) float32 · mean, inverse (n_features,) float64."""
     for j in range(mean.size):
         x = (_tamed(row[j], log) - mean[j]) * inverse[j]
-        out[j] = 0.0 if np.isnan(x) else min(max(x, -_FARTHEST), _FARTHEST)
+        out[j] = 0.0 if np.isnan(x) else min(max(x, -FARTHEST), FARTHEST)
 
 
 @kernel

@@ -1,0 +1,1 @@
+"""Where models of others come from: files, and objects in memory."""

@@ -1,0 +1,1 @@
+"""Serving engines, emulated: an exported model scored as the engine of a version would."""

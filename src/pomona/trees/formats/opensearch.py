@@ -1,0 +1,29 @@
+"""OpenSearch with its learning to rank plugin: versions differ in where undefined values go."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pomona.trees.forest import Forest
+from pomona.trees.formats.plugin_model import PluginModel, absent_is_zero, goes_left
+
+_NEWEST, _BY_SPLIT, _RIGHT = (3, 8), (3, 8), (3, 2)
+
+
+class OpenSearch(PluginModel):
+    """OpenSearch's learning to rank plugin: `POST _ltr/_featureset/SET/_createmodel`."""
+
+    name: ClassVar[str] = "opensearch"
+
+    def _undefined(self, forest: Forest) -> list[str]:
+        version = self.options.version(_NEWEST)
+        if version >= _BY_SPLIT:
+            return []
+        if version < _RIGHT:
+            return absent_is_zero(forest, "OpenSearch before 3.2")
+        n = goes_left(forest)
+        return (
+            [f"OpenSearch 3.2 to 3.7 sends what is undefined right, {n} splits here send it left"]
+            if n
+            else []
+        )

@@ -1,0 +1,75 @@
+"""What the learning to rank plugins of Elasticsearch and OpenSearch take: the body of `_createmodel`.
+
+Trees are `model/xgboost+json`: float32 throughout, x < threshold goes left, no base score (which becomes a
+first tree). Weighted sums are `model/linear`, which has no constant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pomona.errors import InputError
+from pomona.trees.forest import Forest
+from pomona.trees.formats.format import Format, Model, as_float32
+from pomona.trees.formats.weighted_sum import WeightedSum
+from pomona.trees.formats.xgboost_dump import nested_trees
+
+_MOST_FEATURES = 10_000
+
+
+class PluginModel(Format):
+    """What both plugins share."""
+
+    def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
+        """A request body that uploads trees."""
+        _check_names(feature_names)
+        single = replace(forest, value=np.array(as_float32(forest.value)))
+        return self._body("model/xgboost+json", nested_trees(single, feature_names))
+
+    def write_sum(self, model: WeightedSum, feature_names: Sequence[str]) -> str:
+        """A request body that uploads weights."""
+        _check_names(feature_names)
+        weights = dict(zip(feature_names, as_float32(model.coef), strict=True))
+        return self._body("model/linear", json.dumps({name: one for name, one in weights.items() if one}))
+
+    def _body(self, kind: str, definition: str) -> str:
+        name = json.dumps(self.options.model_name)
+        return f'{{"model":{{"name":{name},"model":{{"type":"{kind}","definition":{definition}}}}}}}\n'
+
+    def _undefined(self, forest: Forest) -> list[str]:
+        """What the version makes of features that a document lacks."""
+        raise NotImplementedError
+
+    def notes(self, model: Model) -> list[str]:
+        """Precision, the constant, and undefined values."""
+        if not isinstance(model, Forest):
+            lost = ["model/linear has no constant: scores lack it, and rank the same"]
+            return lost if getattr(model, "start", 0.0) else []
+        rounded = ["scores are float32 there: to some seven digits, and ties may arise"]
+        return ([] if model.single else rounded) + self._undefined(model)
+
+
+def goes_left(forest: Forest) -> int:
+    """How many splits send what is undefined to the left."""
+    return int(forest.nan_left.sum())
+
+
+def absent_is_zero(forest: Forest, engine: str) -> list[str]:
+    """The note on an engine that takes what a document lacks for 0, where that matters."""
+    differs = forest.nan_left != (forest.threshold >= 0)
+    if not differs.any():
+        return []
+    return [
+        f"{engine} takes what a document lacks for 0: {int(differs.sum())} splits send 0 elsewhere than NaN"
+    ]
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if len(names) > _MOST_FEATURES:
+        raise InputError(f"found {len(names)} features, a feature set has at most {_MOST_FEATURES}")
+    if len(set(names)) < len(names) or not all(names):
+        raise InputError("two features have one name, or one has none: give --feature-map")

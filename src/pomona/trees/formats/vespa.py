@@ -1,0 +1,46 @@
+"""Vespa: a file for `models/`, which becomes a ranking expression; XGBoost's JSON dump is what it reads best.
+
+Features are rank features, `attribute(price)` or `bm25(title)` or a function of the profile: name them by a
+feature map. Comparisons are `f < T`, or `!(f >= T)` where undefined goes left, with T a float32, so that the
+forest's own decisions are kept; sums are float64.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from pomona.errors import InputError
+from pomona.trees.forest import Forest
+from pomona.trees.formats.format import Format, Model
+from pomona.trees.formats.xgboost_dump import nested_trees
+
+_FEATURE = re.compile(r"[A-Za-z_$][\w$.]*(\([^()\s]*\)(\.[\w.]+)?)?")
+# From here on a content node packs the forest: thresholds and leaves in float32.
+_LEAVES_OF_A_LARGE_FOREST = 25_000
+
+
+class Vespa(Format):
+    """Vespa's `models/NAME.json`; features are rank features or functions."""
+
+    name: ClassVar[str] = "vespa"
+
+    def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
+        """XGBoost's dump, whose first character is `[`."""
+        used = {feature_names[number] for number in np.unique(forest.feature)}
+        wrong = sorted(name for name in used if not _FEATURE.fullmatch(name))
+        if wrong:
+            raise InputError(
+                f"{wrong[0]!r} is no rank feature of Vespa, as attribute(price) or bm25(title): "
+                "give --feature-map"
+            )
+        return nested_trees(forest, feature_names) + "\n"
+
+    def notes(self, model: Model) -> list[str]:
+        """Large forests are packed."""
+        if isinstance(model, Forest) and len(model.value) > _LEAVES_OF_A_LARGE_FOREST:
+            return ["Vespa packs a forest of this size: leaves are float32 there, scores to seven digits"]
+        return []

@@ -1,0 +1,1 @@
+"""Models of other trainers, read: one file a format."""

@@ -1,0 +1,63 @@
+"""LightGBM's JSON dump (`dump_model`): the same trees, nested."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pomona.errors import InputError
+from pomona.trees.readers.lightgbm_text import NAN_IS_MISSING, NONE, ZERO_IS_MISSING, as_ours, check_kind
+from pomona.trees.readers.reader import (
+    Nodes,
+    Reader,
+    ReadModel,
+    checked_width,
+    refuse_categories,
+    unless_default,
+)
+
+_MISSING = {"None": NONE, "Zero": ZERO_IS_MISSING, "NaN": NAN_IS_MISSING}
+
+
+class LightGBMJson(Reader):
+    """LightGBM's JSON dump."""
+
+    name: ClassVar[str] = "lightgbm-json"
+
+    def recognizes(self, content: Any) -> bool:
+        """It has a `tree_info`."""
+        return isinstance(content, dict) and "tree_info" in content
+
+    def read(self, content: Any) -> ReadModel:
+        """The trees of `tree_info`."""
+        check_kind(int(content.get("num_class", 1)), int(content.get("num_tree_per_iteration", 1)))
+        nodes = Nodes()
+        types: list[int] = []
+
+        def told(node: Any) -> float | tuple[Any, ...]:
+            if "leaf_value" in node:
+                if "leaf_coeff" in node:
+                    raise InputError("a tree has linear leaves, which Pomona does not know")
+                types.append(NONE)
+                return float(node["leaf_value"])
+            if node["decision_type"] != "<=":
+                refuse_categories(f"a split on feature {node['split_feature']}")
+            types.append(_MISSING[node["missing_type"]])
+            split = node["split_feature"], float(node["threshold"]), bool(node["default_left"])
+            return *split, float(node.get("split_gain", 0.0)), node["left_child"], node["right_child"]
+
+        trees = content["tree_info"]
+        for tree in trees:
+            nodes.add_tree(tree["tree_structure"], told)
+        width = checked_width(nodes.feature, int(content.get("max_feature_idx", -1)) + 1)
+        names = content.get("feature_names", [])
+        if len(names) not in (0, width):
+            raise InputError(f"found {len(names)} feature names for {width} features")
+        divisor = max(len(trees), 1) if content.get("average_output") else 1
+        threshold, nan_left, zeros = as_ours(
+            np.array(nodes.threshold, np.float64), np.array(nodes.nan_left, bool), np.array(types, np.int64)
+        )
+        nodes.threshold, nodes.nan_left = threshold.tolist(), nan_left.tolist()
+        forest = nodes.forest(width, double=True, zero_missing=zeros)
+        return ReadModel(forest, unless_default(names, "Column_"), divisor=float(divisor))

@@ -1,0 +1,139 @@
+"""LightGBM's model file (`save_model`), versions 2 to 4.
+
+Numbers are float64. A value within ±1e-35 is zero before anything is asked of it, and NaN is zero too unless
+the split says otherwise: so thresholds in that band are moved to its edge, and NaN gets its side here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona.errors import InputError
+from pomona.trees.forest import Forest, rounded_down
+from pomona.trees.readers.reader import (
+    Reader,
+    ReadModel,
+    checked_width,
+    refuse_categories,
+    refuse_outputs,
+    unless_default,
+)
+from pomona.trees.walk import ZERO
+
+_CATEGORICAL, _DEFAULT_LEFT = 1, 2
+NONE, ZERO_IS_MISSING, NAN_IS_MISSING = 0, 1, 2
+_COLUMNS = {
+    "split_feature": np.int64,
+    "split_gain": np.float64,
+    "threshold": np.float64,
+    "decision_type": np.int64,
+    "left_child": np.int64,
+    "right_child": np.int64,
+    "leaf_value": np.float64,
+}
+_OPTIONAL = {"split_gain"}
+
+
+class LightGBMText(Reader):
+    """LightGBM's text model."""
+
+    name: ClassVar[str] = "lightgbm"
+
+    def recognizes(self, content: Any) -> bool:
+        """It begins with `tree` on a line of its own, then the version."""
+        return isinstance(content, str) and content.lstrip()[:40].replace("\r", "").startswith(
+            "tree\nversion="
+        )
+
+    def read(self, content: Any) -> ReadModel:
+        """The trees before `end of trees`."""
+        text, end, _ = content.partition("end of trees")
+        if not end:
+            raise InputError("the file is cut short: there is no line `end of trees`")
+        head, *blocks = text.replace("\r", "").split("\nTree=")
+        facts = _fields(head)
+        check_kind(int(facts.get("num_class", "1")), int(facts.get("num_tree_per_iteration", "1")))
+        names = facts.get("feature_names", "").split()
+        trees = [_tree(number, _fields(block)) for number, block in enumerate(blocks)]
+        columns = {
+            name: np.concatenate([np.empty(0, dtype), *(tree[name] for tree in trees)])
+            for name, dtype in _COLUMNS.items()
+        }
+        width = checked_width(columns["split_feature"], int(facts["max_feature_idx"]) + 1)
+        if len(names) not in (0, width):
+            raise InputError(f"found {len(names)} feature names for {width} features")
+        threshold, nan_left, zero_missing = as_ours(
+            columns["threshold"],
+            columns["decision_type"] & _DEFAULT_LEFT > 0,
+            columns["decision_type"] >> 2 & 3,
+        )
+        forest = Forest(
+            feature=columns["split_feature"],
+            threshold=rounded_down(threshold),
+            nan_left=nan_left,
+            left=columns["left_child"],
+            right=columns["right_child"],
+            gain=np.nan_to_num(columns["split_gain"].clip(-1e30, 1e30)),
+            node_ptr=np.cumsum([0, *(len(tree["threshold"]) for tree in trees)]),
+            value=columns["leaf_value"],
+            leaf_ptr=np.cumsum([0, *(len(tree["leaf_value"]) for tree in trees)]),
+            n_features=width,
+            double_threshold=threshold,
+            zero_missing=zero_missing,
+        )
+        is_average = "average_output" in head.split("\n")
+        divisor = max(len(trees), 1) if is_average else 1
+        return ReadModel(forest, unless_default(names, "Column_"), divisor=float(divisor))
+
+
+def check_kind(n_classes: int, n_trees_a_round: int) -> None:
+    """Refuse models of several outputs."""
+    refuse_outputs(max(n_classes, n_trees_a_round))
+
+
+def as_ours(
+    threshold: NDArray[np.float64], default_left: NDArray[np.bool_], missing_type: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_] | None]:
+    """Threshold, where NaN goes, and whether zeros go there (None if nowhere), of splits of LightGBM."""
+    if np.isnan(threshold).any() or not np.isin(missing_type, (NONE, ZERO_IS_MISSING, NAN_IS_MISSING)).all():
+        raise InputError("a threshold is NaN, or the type of a split unknown")
+    in_band = (threshold >= -ZERO) & (threshold < ZERO)
+    edge = np.where(threshold >= 0, ZERO, np.nextafter(-ZERO, -np.inf))
+    limit = np.where(in_band, edge, threshold)
+    nan_left = np.where(missing_type == NONE, threshold >= 0, default_left)
+    zeros = missing_type == ZERO_IS_MISSING
+    # A zero on its side of the threshold goes there anyway.
+    zeros &= nan_left != (limit >= 0)
+    return limit, nan_left, zeros if zeros.any() else None
+
+
+def _fields(block: str) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
+
+
+def _tree(number: int, fields: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+    where = f"tree {number}"
+    if int(fields.get("is_linear", "0")):
+        raise InputError(
+            f"{where} has linear leaves, which Pomona does not know: train with linear_tree=false"
+        )
+    n_leaves = int(fields["num_leaves"])
+    if int(fields.get("num_cat", "0")):
+        refuse_categories(where)
+    tree = {}
+    for name, dtype in _COLUMNS.items():
+        size = n_leaves if name == "leaf_value" else n_leaves - 1
+        words = fields.get(name, "").split()
+        if len(words) != size and not (name in _OPTIONAL and not words):
+            raise InputError(f"{where}: {name} has {len(words)} values, expected {size}")
+        # Python reads more than numbers: an underscore between digits, say.
+        if any("_" in word for word in words):
+            raise InputError(f"{where}: {name} holds something that is no number")
+        tree[name] = np.array(words, dtype) if words else np.zeros(max(size, 0), dtype)
+    if np.any(tree["decision_type"].astype(np.int64) & _CATEGORICAL):
+        refuse_categories(where)
+    return tree

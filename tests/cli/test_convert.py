@@ -1,0 +1,58 @@
+import json
+
+import lightgbm
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import pomona as pm
+from pomona.cli.convert import convert
+from pomona.errors import InputError, PomonaError
+from reference.engine import as_rows, plugin_score
+
+DATA = pm.simulate(20, docs_per_query=10, n_features=5, seed=1)
+
+
+def run(*words):
+    app = typer.Typer()
+    app.command()(convert)
+    result = CliRunner().invoke(app, [*map(str, words)])
+    if isinstance(result.exception, PomonaError):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def model(tmp_path):
+    train = lightgbm.Dataset(DATA.X, DATA.y, group=np.diff(DATA.query_ptr))
+    booster = lightgbm.train({"objective": "lambdarank", "verbose": -1, "min_data_in_leaf": 5}, train, 4)
+    booster.save_model(tmp_path / "m.txt")
+    return booster
+
+
+def test_from_lightgbm_to_opensearch(model, tmp_path):
+    (tmp_path / "names.csv").write_text("a\nb\nc\nd\ne\n")
+    asked = ["-f", "opensearch", "--engine-version", "3.8", "--feature-map", tmp_path / "names.csv"]
+    told = run(tmp_path / "m.txt", *asked, "-o", tmp_path / "m.json")
+    assert told.stdout == f"4 trees over 5 features: {tmp_path / 'm.json'}\n"
+    assert "float32 there" in told.stderr
+    found = plugin_score((tmp_path / "m.json").read_text(), as_rows(DATA.X, "abcde"), "abcde")
+    np.testing.assert_allclose(found, model.predict(DATA.X), rtol=0, atol=1e-6)
+
+
+def test_to_pomonas_own(model, tmp_path):
+    told = json.loads(run(tmp_path / "m.txt", "-f", "pomona", "-o", tmp_path / "m.pomona", "--json").stdout)
+    assert told == {"format": "pomona", "file": str(tmp_path / "m.pomona"), "features": 5}
+    assert np.array_equal(pm.load_model(tmp_path / "m.pomona").predict(DATA), model.predict(DATA.X))
+    assert run(tmp_path / "m.pomona", "-f", "lightgbm").stdout.startswith("tree\nversion=v4")
+
+
+def test_refusals(model, tmp_path):
+    with pytest.raises(InputError, match="binary: add -o FILE"):
+        run(tmp_path / "m.txt", "-f", "pomona")
+    with pytest.raises(InputError, match="binary: add -o FILE"):
+        run(tmp_path / "m.txt", "-f", "onnx")
+    (tmp_path / "x.txt").write_text("hello")
+    with pytest.raises(InputError, match="begins with 'hello'"):
+        run(tmp_path / "x.txt", "-f", "c")

@@ -1,0 +1,100 @@
+import json
+
+import lightgbm
+import numpy as np
+import pytest
+
+import pomona as pm
+from pomona.errors import InputError
+from pomona.rankers.exporting import exported, read_feature_map
+
+DATA = pm.simulate(20, docs_per_query=10, n_features=4, seed=1)
+NAMES = ("bm25", "clicks", "3", "age")
+
+
+def written(tmp_path, text):
+    (tmp_path / "names.csv").write_text(text)
+    return tmp_path / "names.csv"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bm25,a b\nclicks,c\n3,d\nage,e",
+        "feature,name\n1,a b\n2,c\n3,d\n4,e\n",
+        "age\te\n3\td\n2\tc\n1\ta b\n",
+        "a b\nc\nd\ne\n",
+        '\ufeffbm25,"a b"\nclicks,c\n3,d\n\nage,e\n',
+    ],
+)
+def test_a_map_names_every_feature(text, tmp_path):
+    assert read_feature_map(written(tmp_path, text), NAMES) == ("a b", "c", "d", "e")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("bm25,a\nclicks,b\n3,c", "1 features have no name here, 'age' for one"),
+        ("bm25,a\nclicks,a\n3,c\nage,d", "stands twice"),
+        ("bm25,a\nbm25,b\n3,c\nage,d", "stands twice"),
+        ("bm25,a\nprice,b", "no feature 'price'"),
+        ("bm25,a,b\n", "found 3 columns"),
+        ("a\nb\n", "2 features have no name"),
+        ("bm25,\nclicks,b", "empty"),
+    ],
+)
+def test_a_map_is_checked(text, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        read_feature_map(written(tmp_path, text), NAMES)
+
+
+def test_the_names_reach_the_engine(tmp_path):
+    ranker = pm.LambdaMART(n_trees=3, min_docs=3).fit(DATA)
+    path = written(tmp_path, "w\nx\ny\nz\n")
+    trees = json.loads(ranker.exported("xgboost-dump", feature_map=path))
+    assert {tree["split"] for tree in trees if "split" in tree} <= set("wxyz")
+
+
+def test_no_score_below_zero():
+    ranker = pm.LambdaMART(n_trees=5, min_docs=3).fit(DATA)
+    scores = ranker.predict(DATA)
+    assert scores.min() < 0
+    text = ranker.exported("lightgbm", nonnegative=True)
+    shifted = lightgbm.Booster(model_str=text).predict(DATA.X, raw_score=True)
+    assert shifted.min() >= 0
+    assert np.array_equal(np.argsort(shifted, kind="stable"), np.argsort(scores, kind="stable"))
+
+
+def test_what_no_engine_holds_is_refused():
+    with pytest.raises(InputError, match="normalize=None"):
+        pm.LinearRegression().fit(DATA).exported("solr")
+    with pytest.raises(InputError, match="not weighted sums"):
+        pm.LinearRegression(normalize=None).fit(DATA).exported("lightgbm")
+    with pytest.raises(InputError, match="least value"):
+        exported(pm.LinearRegression(normalize=None).fit(DATA), "solr", nonnegative=True)
+    with pytest.raises(InputError, match="no forest, weighted sum or network"):
+        pm.RandomRanker().fit(DATA).exported("c")
+    with pytest.raises(InputError, match=r"expected numbers, as 3\.5"):
+        pm.LambdaMART(n_trees=1).fit(DATA).exported("opensearch", engine_version="new")
+
+
+def test_boosted_stumps_are_trees():
+    ranker = pm.RankBoost(n_rounds=9).fit(DATA)
+    np.testing.assert_allclose(ranker.portable().score(DATA.X), ranker.predict(DATA), rtol=0, atol=1e-12)
+
+
+def test_a_network_is_layers():
+    ranker = pm.RankNet(n_epochs=2, hidden=(8, 3)).fit(DATA)
+    np.testing.assert_allclose(ranker.portable().score(DATA.X), ranker.predict(DATA), rtol=0, atol=1e-5)
+    with pytest.raises(InputError, match="layer_norm=False"):
+        pm.RankNet(n_epochs=1, layer_norm=True).fit(DATA).portable()
+
+
+def test_features_that_nobody_named_are_not_read_as_shifted_indices(tmp_path):
+    data = pm.Dataset(DATA.X, DATA.y, DATA.qid)
+    ranker = pm.LambdaMART(n_trees=5, min_docs=3).fit(data)
+    ranker.export(tmp_path / "dump.json", "xgboost-dump")
+    assert '"split":"feature_' in (tmp_path / "dump.json").read_text()
+    with pytest.warns(UserWarning, match="no base score"):
+        again = pm.load_model(tmp_path / "dump.json")
+    np.testing.assert_allclose(again.predict(data), ranker.predict(data), rtol=0, atol=1e-6)

@@ -1,0 +1,29 @@
+import numpy as np
+import pytest
+
+from pomona.trees.formats.format import ExportOptions
+from pomona.trees.formats.opensearch import OpenSearch
+from reference.engine import as_rows, plugin_score
+
+
+def test_the_plugin_gives_the_same_scores(forest, names, rows):
+    found = plugin_score(OpenSearch().content(forest, names), as_rows(rows, names), names)
+    np.testing.assert_allclose(found, forest.score(rows), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("version", "missing", "note"),
+    [
+        ("2.18", "zero", "before 3.2"),
+        ("3.1", "zero", "before 3.2"),
+        ("3.5", "right", "3.2 to 3.7"),
+        ("3.8", "by split", ""),
+    ],
+)
+def test_versions_differ_in_undefined_values_and_say_so(version, missing, note, forests, names, rows):
+    forest = forests["deep"]
+    asked = OpenSearch(ExportOptions(engine_version=version))
+    found = plugin_score(asked.content(forest, names), as_rows(rows, names), names, missing)
+    is_same = np.allclose(found, forest.score(rows), rtol=0, atol=1e-5)
+    assert is_same == (version == "3.8")
+    assert any(note in one for one in asked.notes(forest)) if note else len(asked.notes(forest)) == 1
