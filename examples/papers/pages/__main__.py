@@ -16,6 +16,7 @@ from pathlib import Path
 import brute_force
 import busa_fekete
 import peers
+import studies
 import thesis
 import winning
 import yilmaz_robertson
@@ -23,7 +24,7 @@ from common import Comparison, Parts, finished
 
 PARTS: Parts = {
     name: part
-    for page in (busa_fekete, thesis, yilmaz_robertson, brute_force, winning, peers)
+    for page in (busa_fekete, thesis, studies, yilmaz_robertson, brute_force, winning, peers)
     for name, part in page.PARTS.items()
 }
 

@@ -33,8 +33,7 @@ from numpy.typing import NDArray
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
-from pomona.errors import NothingToLearnError
+from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker, query_weights
 from pomona.rankers.boosting.stumps.stump_sum import StumpSum
