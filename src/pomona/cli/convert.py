@@ -41,8 +41,8 @@ def convert(
     The format `pomona` is Pomona's own, which every verb reads.
 
     \b
-    Examples:  pomona convert lightgbm.txt -f opensearch -o model.json
-               pomona convert xgboost.ubj -f pomona -o model.pomona
+    Example:  pomona convert lightgbm.txt -f opensearch -o model.json
+              pomona convert xgboost.ubj -f pomona -o model.pomona
     """
     from pomona.cli.output import print_json
     from pomona.rankers.base import load_model

@@ -42,8 +42,8 @@ def export(
     """Write a model in the form that another engine reads; what cannot be the same there is said.
 
     \b
-    Examples:  pomona export model.pomona --format lightgbm -o model.txt
-               pomona export model.pomona -f opensearch --engine-version 3.5 --feature-map names.csv -o m.json
+    Example:  pomona export model.pomona --format lightgbm -o model.txt
+              pomona export model.pomona -f opensearch --engine-version 3.5 --feature-map names.csv -o m.json
     """
     from pomona.rankers.base import load_model
 
