@@ -19,7 +19,7 @@ TOLD = {
     "cutoff": ("grid",),
 }
 """The sections of the report that answer each study."""
-MOST_ROWS = 30
+MOST_ROWS = 12
 """Longer tables are left to the report."""
 
 
