@@ -141,7 +141,7 @@ def test_a_peer_is_a_ranker(peer, tmp_path):
 
 
 def _module(path):
-    found = importlib.util.spec_from_file_location(path.stem, path)
+    found = importlib.util.spec_from_file_location(f"example_{path.stem}", path)
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module

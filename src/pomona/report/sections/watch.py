@@ -28,7 +28,7 @@ class WatchedSection(Section):
 
     name = "watched"
     title = "Watching one learn"
-    order = 65
+    order = 66
 
     def overall(self, findings: Findings) -> Parts:
         results = findings.results
