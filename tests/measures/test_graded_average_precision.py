@@ -3,7 +3,6 @@ import itertools
 import numpy as np
 import pytest
 
-import pomona as pm
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.graded_average_precision import GradedAveragePrecision
@@ -56,12 +55,3 @@ def test_refusals():
     for thresholds in ((0.0, 0.0), (-1.0, 2.0), (float("nan"),)):
         with pytest.raises(InputError, match="none below 0 and one above"):
             GradedAveragePrecision(thresholds=thresholds)
-
-
-@pytest.mark.parametrize("name", ["gap", "nerr"])
-def test_rankers_train_for_it(name):
-    data = pm.simulate(n_queries=40, n_features=8, seed=1)
-    ranker = pm.LambdaMART(measure=f"{name}@10", n_trees=10, min_docs=5, seed=0).fit(data)
-    learnt = pm.evaluate(data, ranker.predict(data), f"{name}@10")[f"{name}@10"]
-    random = pm.RandomRanker(seed=0).fit(data).predict(data)
-    assert learnt > pm.evaluate(data, random, f"{name}@10")[f"{name}@10"] + 0.1

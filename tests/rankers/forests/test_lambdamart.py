@@ -47,3 +47,12 @@ def test_labels_without_a_usable_pair_are_refused(train):
     same = train.replace(y=np.ones_like(train.y))
     with pytest.raises(PomonaError, match="pair"):
         LambdaMART().fit(same)
+
+
+@pytest.mark.parametrize("name", ["gap", "nerr"])
+def test_graded_and_normalized_measures_can_be_trained_for(name):
+    data = pm.simulate(n_queries=40, n_features=8, seed=1)
+    ranker = pm.LambdaMART(measure=f"{name}@10", n_trees=10, min_docs=5, seed=0).fit(data)
+    learnt = pm.evaluate(data, ranker.predict(data), f"{name}@10")[f"{name}@10"]
+    random = pm.RandomRanker(seed=0).fit(data).predict(data)
+    assert learnt > pm.evaluate(data, random, f"{name}@10")[f"{name}@10"] + 0.1
