@@ -238,7 +238,7 @@ class Progress:
         if n_finished:
             self._say(f"{n_finished} of {self.n_runs} runs were finished before")
         if n_finished < self.n_runs and is_first_run("trees/grower.py"):
-            self._say("compiling, some 30 seconds the first time …")
+            self._say("compiling, some 20 seconds the first time …")
 
     def see(self, event: RunEvent) -> None:
         """A run began or ended."""
