@@ -61,3 +61,11 @@ def test_refusals(tmp_path):
         run("0,1,2,3,4,5,6,7")
     with pytest.raises(InputError):
         run(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "# nothing\n", "1 qid:1 1:0.5 2:1\n0 qid:1 1:2 2:0\n"])
+def test_a_file_that_has_no_lists(content, tmp_path):
+    path = tmp_path / "lists.txt"
+    path.write_text(content)
+    with pytest.raises(InputError, match="expected .*labels such as 4,3,2,1"):
+        run(path)

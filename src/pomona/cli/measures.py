@@ -78,7 +78,9 @@ def _read_lists(path: Path) -> dict[str, list[float]]:
     lists: dict[str, list[float]] = {}
     lines = read_bytes(path).decode(errors="replace").splitlines()
     for number, line in enumerate(lines, 1):
-        name, colon, written = line.partition("#")[0].rpartition(":")
+        content = line.partition("#")[0]
+        # By the first colon: what has more, as a line of LETOR data has, is no list.
+        name, colon, written = content.partition(":") if ":" in content else ("", "", content)
         words = written.replace(",", " ").split()
         if not words and not colon:
             continue
@@ -89,6 +91,8 @@ def _read_lists(path: Path) -> dict[str, list[float]]:
         name = name.strip() or " ".join(words)
         if lists.setdefault(name, labels) != labels:
             raise InputError(f"the name {name!r} stands for two lists: give each its own", path, number)
+    if not lists:
+        raise InputError("found no list, expected one a line: labels such as 4,3,2,1", path)
     return lists
 
 
