@@ -67,5 +67,5 @@ def test_refusals(tmp_path):
 def test_a_file_that_has_no_lists(content, tmp_path):
     path = tmp_path / "lists.txt"
     path.write_text(content)
-    with pytest.raises(InputError, match="expected .*labels such as 4,3,2,1"):
+    with pytest.raises(InputError, match=r"expected .*labels such as 4,3,2,1"):
         run(path)
