@@ -69,3 +69,10 @@ def test_infinite_scores_are_scores(data):
 def test_sums_go_left_to_right():
     values = np.array([1e16, 1.0, -1e16])
     assert sum_in_order(values) == 0.0
+
+
+def test_a_measure_that_is_asked_for_twice_is_judged_once():
+    data = pm.Dataset([[0.0], [0.0], [0.0]], [0, 2, 1], [1, 1, 1])
+    found = pm.evaluate(data, [3, 2, 1], ["ap", "p@2", "ap"])
+    assert found == {"ap": pytest.approx(7 / 12), "p@2": 0.5}
+    assert [line.split()[0] for line in str(found).splitlines()] == ["measure", "ap", "p@2"]

@@ -154,15 +154,16 @@ def evaluate(
     >>> evaluate(data, [3, 2, 1], ["ap", "p@2"])
     {'ap': 0.5833333333333333, 'p@2': 0.5}
     """
-    wanted = [measures] if isinstance(measures, str | Measure) else list(measures)
+    each = [measures] if isinstance(measures, str | Measure) else measures
+    wanted = {str(one): one for one in each}  # one that is asked for twice is judged once
     if not wanted:
         raise InputError("no measure was asked for")
-    parsed = [measure(one, convention) for one in wanted]
+    parsed = [measure(one, convention) for one in wanted.values()]
     if ties is not None:
         parsed = [dataclasses.replace(one, ties=ties) for one in parsed]
     judgements = judge(scored_queries(data, scores), parsed)
     values = {
-        str(asked): judgement.values if per_query else judgement.mean
+        asked: judgement.values if per_query else judgement.mean
         for asked, judgement in zip(wanted, judgements, strict=True)
     }
     return Evaluation(values, judgements)
