@@ -25,10 +25,10 @@ COLUMNS = {
 def test_any_frame_gives_the_same_dataset(frame):
     data = Dataset.from_frame(frame(COLUMNS), label="label", qid="qid", doc_id="url")
     assert data.feature_names == ("rank", "clicked")
-    assert data.X.tolist() == [[3, 1], [2, 1], [1, 0]]
-    assert data.y.tolist() == [2, 1, 0]
+    assert data.X.tolist() == [[3, 1], [1, 0], [2, 1]]
+    assert data.y.tolist() == [2, 0, 1]
     assert data.qids.tolist() == ["a", "b"]
-    assert list(data.doc_ids) == ["u1", "u3", "u2"]
+    assert list(data.doc_ids) == ["u1", "u2", "u3"]
 
 
 @pytest.mark.parametrize("column", [pd.array([1, None], dtype="Int64"), np.array([1.0, np.nan])])
@@ -88,8 +88,8 @@ def test_files_hold_what_was_written(tmp_path, name):
             path, separator="\t" if name.endswith("tsv") else ","
         )
     data = read_table(path, doc_id="url")
-    assert data.X.tolist() == [[3, 1], [2, 1], [1, 0]]
-    assert list(data.doc_ids) == ["u1", "u3", "u2"]
+    assert data.X.tolist() == [[3, 1], [1, 0], [2, 1]]
+    assert list(data.doc_ids) == ["u1", "u2", "u3"]
 
 
 def test_a_column_may_turn_fractional_late_and_say_null_in_words(tmp_path):
@@ -113,10 +113,10 @@ def test_a_copy_spares_parsing(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("label,qid,x,y\n0,b,1,5\n1,a,2,6\n2,b,3,7\n")
     first, second = (read_table(tmp_path / "a.csv", cache=True) for _ in range(2))
     assert len(parsed) == 1
-    assert second.X.tolist() == first.X.tolist() == [[1, 5], [3, 7], [2, 6]]
+    assert second.X.tolist() == first.X.tolist() == [[1, 5], [2, 6], [3, 7]]
     assert second.feature_names == first.feature_names == ("x", "y")
     assert second.qids.tolist() == ["b", "a"]
-    assert read_table(tmp_path / "a.csv", label="y", cache=True).y.tolist() == [5, 7, 6]
+    assert read_table(tmp_path / "a.csv", label="y", cache=True).y.tolist() == [5, 6, 7]
     assert len(parsed) == 2
 
 

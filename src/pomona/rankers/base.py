@@ -263,7 +263,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def movable(self, data: Dataset) -> Movable:
         """The trained parameters as one vector, and what scores the documents of `data` by others.
 
-        Scores stand in the order of `data` itself.
+        Scores stand in the order of `data.gathered()`.
         """
         self.check_fitted()
         return self.movable_queries(_aligned(data, self.feature_names_, "data").gathered())
@@ -407,12 +407,12 @@ def query_weights(weights: Values | None, data: Dataset) -> Values:
     """The mean weight of each query's documents; 1 where they have none."""
     if weights is None:
         return np.ones(data.n_queries)
-    sums: Values = np.add.reduceat(weights, data.query_ptr[:-1])
-    return sums / np.diff(data.query_ptr)
+    sums: Values = np.add.reduceat(weights, data.gathered().query_ptr[:-1])
+    return sums / data.query_lengths
 
 
 def _weights(given: ArrayLike, data: Dataset) -> Values:
-    """Weights that came with the rows, in the dataset's order."""
+    """Weights that came with the rows, in the order of `data.gathered()`."""
     weights = np.asarray(given, np.float64)
     if weights.shape != (data.n_docs,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise InputError(f"expected {data.n_docs} finite weights not below 0, one a document")
