@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -70,6 +72,23 @@ def test_leaf_sums_are_exact_and_the_same_for_any_threads(monkeypatch):
     assert sums[1].tolist() == [0, 0]
     assert sums[2] == pytest.approx([gradient[20:45].sum(), hessian[20:45].sum()], rel=1e-6)
     assert found[0] == found[1]
+
+
+def test_leaf_sums_do_not_depend_on_the_order_of_documents():
+    random = np.random.default_rng(3)
+    n = 5000
+    gradient = (random.normal(size=n) * 10.0 ** random.integers(-6, 6, n)).astype(np.float32)
+    hessian = (random.random(n) * 10.0 ** random.integers(-6, 6, n)).astype(np.float32)
+    found = []
+    for order in (np.arange(n), random.permutation(n)):
+        ours = workspace(n=n)
+        ours.start(gradient[order], hessian[order], None, np.random.default_rng(0))
+        leaves = ours.table.leaves[:1]
+        leaves["begin"], leaves["end"] = 0, n
+        found.append(ours.leaf_sums(leaves)[0])
+    assert found[0].tobytes() == found[1].tobytes()
+    exact = [math.fsum(gradient.tolist()), math.fsum(hessian.tolist())]
+    assert found[0][0] == pytest.approx(exact, rel=1e-12)
 
 
 def test_features_are_drawn_for_every_tree():

@@ -1,7 +1,8 @@
 """What growers share: the rules, the grown tree, and a workspace in which trees are grown and leaves valued.
 
-A leaf's value is −ΣG/(ΣH+λ) of the exact float gradients, added in pieces of fixed size: quantization
-only ever chooses splits, and the number of threads changes nothing.
+A leaf's value is −ΣG/(ΣH+λ) of the float gradients, added as 64-bit integers of the finest unit whose sums
+fit (2⁻⁴² of the largest gradient for a million documents): the coarse integers of histograms only ever choose
+splits, and neither threads nor the order of documents changes a bit.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins, Codes
 from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
-from pomona.trees.histogram import SCRATCH, pack
+from pomona.trees.histogram import SCRATCH, pack, power_of_two
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
-_PIECE = 1 << 13  # floats are added in pieces of fixed size, so that sums do not depend on threads
+_PIECE = 1 << 13
 
 
 @kernel
-def _value_pieces(first, last, pieces, rows, gradient, hessian, out_sums, out_leaf):
-    """pieces (n_pieces, 3): first row, last row, leaf · out_sums (n_pieces, 2)."""
+def _value_pieces(first, last, pieces, rows, gradient, hessian, scales, out_sums, out_leaf):
+    """pieces (n_pieces, 3): first row, last row, leaf · scales (2,) · out_sums (n_pieces, 2) integers."""
     for p in range(first, last):
-        g, h = 0.0, 0.0
+        g, h = 0, 0
         leaf = pieces[p, 2]
         for k in range(pieces[p, 0], pieces[p, 1]):
             row = rows[k]
-            g += np.float64(gradient[row])
-            h += np.float64(hessian[row])
+            g += np.int64(np.rint(gradient[row] * scales[0]))
+            h += np.int64(np.rint(hessian[row] * scales[1]))
             out_leaf[row] = leaf
         out_sums[p, 0], out_sums[p, 1] = g, h
 
@@ -216,17 +217,19 @@ class Workspace:
         return grown
 
     def leaf_sums(self, leaves: NDArray[np.void]) -> tuple[Values, NDArray[np.int32]]:
-        """Exact sums of gradients and hessians of every leaf, and the leaf of every row."""
+        """Sums of gradients and hessians of every leaf, the same in any order, and the leaf of every row."""
+        largest = [max(float(v.max()), -float(v.min())) for v in (self.gradient, self.hessian)]
+        scales = np.array([power_of_two((2**62 - self.n_rows) / self.n_rows, value) for value in largest])
         pieces: list[tuple[int, int, int]] = []
         first_piece = []
         for leaf, (begin, end) in enumerate(leaves[["begin", "end"]].tolist()):
             first_piece.append(len(pieces))
             pieces += [(at, min(at + _PIECE, end), leaf) for at in range(begin, max(end, begin + 1), _PIECE)]
         leaf_of_row = np.full(self.codes.n_docs, -1, np.int32)
-        sums = np.empty((len(pieces), 2))
-        tables = (np.array(pieces, np.int64), self.table.rows, self.gradient, self.hessian, sums, leaf_of_row)
-        over_chunks(_value_pieces, len(pieces), *tables, smallest=4)
-        totals: Values = np.add.reduceat(sums, first_piece)
+        sums = np.empty((len(pieces), 2), np.int64)
+        tables = (np.array(pieces, np.int64), self.table.rows, self.gradient, self.hessian)
+        over_chunks(_value_pieces, len(pieces), *tables, scales, sums, leaf_of_row, smallest=4)
+        totals: Values = np.add.reduceat(sums, first_piece) / scales
         return totals, leaf_of_row
 
     def tree(self, nodes: NDArray[np.void], value: Values, leaf_of_row: NDArray[np.int32]) -> GrownTree:

@@ -184,8 +184,8 @@ def pack(
     limits = (2 ** (63 - count_bits - hessian_bits) - 1, 2**hessian_bits - 1)
     # Rounding moves a sum by √n / 2 or so; a sum that still left its field would only cost another round.
     slack = 4 * math.sqrt(n)
-    gradient_scale = _power_of_two(limits[0] - slack, max(positive, negative))
-    hessian_scale = _power_of_two(limits[1] - slack, hessians)
+    gradient_scale = power_of_two(limits[0] - slack, max(positive, negative))
+    hessian_scale = power_of_two(limits[1] - slack, hessians)
     bits = (count_bits, count_bits + hessian_bits)
     while True:
         rounding = (np.uint64(seed), (gradient_scale, hessian_scale))
@@ -198,7 +198,7 @@ def pack(
         gradient_scale, hessian_scale = gradient_scale / 2, hessian_scale / 2
 
 
-def _power_of_two(limit: float, total: float) -> float:
+def power_of_two(limit: float, total: float) -> float:
     """The largest power of two that keeps `total` within `limit`."""
     if total <= 0:
         return 1.0
