@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import hashlib
 import os
 import re
@@ -31,7 +32,12 @@ from llvmlite import ir as ir
 from llvmlite.binding import ffi
 from numba import types as types
 from numba.core import config as numba_config
+from numba.core.cgutils import unpack_tuple
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
 
 from pomona._cache import cache_directory, is_private
 
@@ -41,6 +47,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 config: Any = numba_config  # its settings are set at run time, so no type checker knows them
+_njit: Any = numba.njit  # nor all its options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -129,7 +136,7 @@ def kernel(
     fastmath : let sums be reordered and products fused, so that a loop that adds up is vectorized. NaN and
         infinity keep their meaning, and the same code on the same numbers still gives the same bits.
     by_address : other kernels call it by `call(address_of(…), …)`, and Python does not. A kernel that is
-        called by its name is compiled into each caller once more, and into the callers of those.
+        called by its name is compiled into each of those that Python calls once more.
     """
     if function is None:
         return partial(_compiled, fastmath=fastmath, by_address=by_address)
@@ -141,32 +148,107 @@ def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
     # Numba reads this setting while it decorates; other users of numba in the process keep theirs.
     config.CACHE_DIR = directory
     try:
-        flags = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
-        options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} if by_address else {}
-        compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags, **options)(
-            function
-        )
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+        options["fastmath"] = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
+        compiled: Any = _njit(cache=True, no_cpython_wrapper=by_address, **options)(function)
     finally:
         config.CACHE_DIR = previous
-    if kept := getattr(compiled, "_cache", None):  # there is none where compiling is switched off
-        kept.save_overload = _alone_or_not_at_all(kept.save_overload, Path(directory))
+    if hasattr(compiled, "overloads"):  # not where compiling is switched off
+        _compile_alone(compiled, Path(directory))
+        if not fastmath:  # else sums would be reordered in one way here and in another there
+            part: Any = _njit(no_cpython_wrapper=True, pipeline_class=_PartCompiler, **options)(function)
+            part.add_overload = lambda made: part.overloads.update({tuple(made.signature.args): made})
+            compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
     return cast(F, compiled)
 
 
-def _alone_or_not_at_all(save: Callable[..., None], directory: Path) -> Callable[..., None]:
-    """Keep a compiled kernel while no other process does; a disk that has become full costs only the cache.
+def _compile_alone(compiled: Any, directory: Path) -> None:
+    """Let one process at a time compile a kernel: others wait, and find it in the cache.
 
-    Of two processes that compile different versions of a kernel at once, numba would give both files the same
-    name: one version would then be loaded where the other is meant.
+    Of two that compiled different versions of a kernel at once, numba would give both files the same name:
+    one version would then be loaded where the other is meant. Where files cannot be locked, nothing is kept;
+    a disk that has become full costs only the cache. Garbage is collected afterwards: a seventh of the time.
     """
+    lock, compile_, kept = directory / f"{compiled.__name__}.lock", compiled.compile, compiled._cache
+    save, is_alone = kept.save_overload, False
+
+    def compile_alone(signature: Any) -> Any:
+        nonlocal is_alone
+        was_collected = gc.isenabled()
+        with global_compiler_lock, contextlib.ExitStack() as stack:
+            is_alone = False
+            with contextlib.suppress(OSError):
+                file = stack.enter_context(lock.open("w"))
+                if fcntl is not None:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                is_alone = True
+            gc.disable()
+            try:
+                return compile_(signature)
+            finally:
+                if was_collected:
+                    gc.enable()
 
     def save_alone(*arguments: Any) -> None:
-        with contextlib.suppress(OSError), (directory / "lock").open("w") as lock:
-            if fcntl is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            save(*arguments)
+        with contextlib.suppress(OSError):
+            if is_alone:
+                save(*arguments)
 
-    return save_alone
+    compiled.compile, compiled.lock, kept.save_overload = compile_alone, lock, save_alone
+
+
+def is_kept(compiled: Any) -> bool:
+    """Whether some version of a kernel is in the cache."""
+    return any(Path(compiled.stats.cache_path).glob(f"*.{compiled.__name__}-*.nbi"))
+
+
+def is_being_compiled(compiled: Any) -> bool:
+    """Whether another process compiles a kernel just now."""
+    if fcntl is not None:
+        with compiled.lock.open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+    return False
+
+
+class _PartLibrary(JITCodeLibrary):
+    """The code of a kernel inside those that call it, with which it is optimized and emitted."""
+
+    def _optimize_final_module(self) -> None:
+        """Later."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _PartLowering(NativeLowering):
+    """Numba's last step, for a kernel inside others: without machine code, it has no place in memory."""
+
+    _name = "part_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        name, lowered = object(), state["cr"]
+        state.targetctx.insert_user_function(name, lowered.fndesc, [state.library])
+        state["cr"] = lowered._replace(cfunc=name)
+        return True
+
+
+class _PartCompiler(CompilerBase):
+    """Compiles a kernel for those that call it by its name: no version for Python, nothing done twice."""
+
+    def define_pipelines(self) -> list[Any]:
+        steps = DefaultPassBuilder.define_nopython_pipeline(self.state, "part")
+        steps.passes = [
+            (_PartLowering if step is NativeLowering else step, name) for step, name in steps.passes
+        ]
+        steps.finalize()
+        return [steps]
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -192,17 +274,17 @@ def address_of(compiled: Callable[..., Any], *argument_types: Any) -> int:
 
 
 @intrinsic
-def call(typing_context: Any, address: Any, first: Any, second: Any, third: Any) -> Any:
-    """`kernel(first, second, third)` of the kernel at an address, which gives nothing back."""
+def call(typing_context: Any, address: Any, *arguments: Any) -> Any:
+    """`kernel(*arguments)` of the kernel at an address, which gives nothing back."""
 
-    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds, convention = signature.args[1:], context.call_conv
-        function = convention.get_function_type(types.none, kinds)
-        place = builder.inttoptr(arguments[0], function.as_pointer())
-        convention.call_function(builder, place, types.none, kinds, arguments[1:])
+    def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        convention = context.call_conv
+        function = convention.get_function_type(types.none, arguments)
+        place = builder.inttoptr(given[0], function.as_pointer())
+        convention.call_function(builder, place, types.none, arguments, unpack_tuple(builder, given[1]))
         return context.get_dummy_value()
 
-    return types.void(types.int64, first, second, third), write
+    return types.void(types.int64, types.StarArgTuple.from_types(arguments)), write
 
 
 def _let_nobody_compile() -> None:

@@ -151,7 +151,7 @@ def _wait_a_little(looks):
 @kernel
 def await_reports(board, n_tasks):
     """Wait until all tasks of the step are done."""
-    looks = 0
+    looks = np.int64(0)
     while _load_atomically(board, _REPORTS) < n_tasks:
         looks = _wait_a_little(looks)
     _store_atomically(board, _REPORTS, 0)
@@ -160,7 +160,7 @@ def await_reports(board, n_tasks):
 @kernel
 def await_step(board):
     """Wait until there is a task, True, or the team is dismissed, False."""
-    looks = 0
+    looks = np.int64(0)
     while not _has_task(_load_atomically(board, _STEP)):
         if _load_atomically(board, _OVER) != 0:
             return False

@@ -227,6 +227,7 @@ class Progress:
 
     def start(self, runs: Sequence[RunSpec], finished: Mapping[str, Any]) -> None:
         """Take note of what there is, and of what an earlier process did."""
+        from pomona._beside import COMPILING
         from pomona._jit import is_first_run
 
         wanted = {run.id: run for run in runs}
@@ -238,7 +239,7 @@ class Progress:
         if n_finished:
             self._say(f"{n_finished} of {self.n_runs} runs were finished before")
         if n_finished < self.n_runs and is_first_run("trees/grower.py"):
-            self._say("compiling, some 20 seconds the first time …")
+            self._say(COMPILING)
 
     def see(self, event: RunEvent) -> None:
         """A run began or ended."""

@@ -42,10 +42,10 @@ def train(
               pomona train lambdamart train.txt --base-model linear.pomona -o model.pomona
               pomona train lambdarank train.txt -s "hidden=[64, 32]" -s valid_measure=ap -o net.pomona
     """
+    import logging
     import time
     import warnings
 
-    from pomona._jit import is_first_run
     from pomona._registry import find
     from pomona.cli.output import print_json
     from pomona.data.overlap import shared_query
@@ -75,8 +75,8 @@ def train(
             "give validation data of other queries",
             valid,
         )
-    if hasattr(fitted, "n_trees") and is_first_run("trees/grower.py") and not as_json:
-        typer.echo("compiling, some 20 seconds the first time …", err=True)
+    if as_json:
+        logging.getLogger("pomona").setLevel(logging.ERROR)  # nothing about compiling
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

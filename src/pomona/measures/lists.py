@@ -91,7 +91,9 @@ def _find_blocks(first, last, scores, order, query_ptr, out_end):
 @kernel
 def _sort_codes(first, last, codes, query_ptr, n_levels, out):
     """Each query's codes in descending order, by counting them."""
-    counts = np.zeros(n_levels, np.int64)
+    counts = np.empty(n_levels, np.int64)
+    for level in range(n_levels):
+        counts[level] = 0
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         for i in range(begin, end):

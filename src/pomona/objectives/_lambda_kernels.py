@@ -10,9 +10,13 @@ Arrays that pairs are walked in are padded to whole vectors with documents of no
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 
-from pomona._jit import kernel
+from pomona._beside import compile_beside
+from pomona._jit import address_of, call, kernel, types
 from pomona.measures.closed_form import clip_rule, head_terms, read_past
 from pomona.objectives._rank_kernel import rank_all, rank_head
 
@@ -58,9 +62,11 @@ def _pair_gradient(delta, e, spread):
     return part * both * (_ONE if part > 0 else e), abs(part) * e
 
 
-@kernel(fastmath=True)
-def _add_pairs(first, last, near, slope, excess, room, upper, share, lower, head, others, n_others, below):
-    """Add the pairs of ranks [first, last) with `n_others` others; returns the sum of all |λ|.
+@kernel(fastmath=True, by_address=True)
+def _add_pairs(
+    first, last, near, slope, excess, room, upper, share, lower, head, others, n_others, below, out_size
+):
+    """Add the pairs of ranks [first, last) with `n_others` others; out_size[0] becomes the sum of all |λ|.
 
     upper, share, lower (…,) terms of Δ · head, others (6, …) see `_lay_out` · below : 1 if the others are the
     head again, of which only the ranks below make pairs, else 0.
@@ -100,7 +106,7 @@ def _add_pairs(first, last, near, slope, excess, room, upper, share, lower, head
         head[0, b] -= b_lambda_sum
         head[1, b] += b_hessian_sum
         lambda_size += np.float64(size)
-    return lambda_size
+    out_size[0] = lambda_size
 
 
 @kernel
@@ -131,8 +137,10 @@ def _lay_out(scores, value, keys, rows, sigma, rest, head):
     """
     n, m = scores.size, rows.size
     best, lowest = keys[0], keys[m - 1]
-    rest[:2, : _padded(n)] = 0
-    head[:2, : m + _LANES] = 0
+    for j in range(_padded(n)):
+        rest[0, j] = rest[1, j] = 0
+    for i in range(m + _LANES):
+        head[0, i] = head[1, i] = 0
     if m < n:
         rest_score, rest_value, unranked = rest[2], rest[4], rest[5]
         for j in range(n):
@@ -140,28 +148,27 @@ def _lay_out(scores, value, keys, rows, sigma, rest, head):
             rest_score[j] = sigma * (scores[j] - best)
             rest_value[j] = value[j]
             unranked[j] = 1
-        unranked[n : _padded(n)] = 0
     # In the padding, and for the head where the rest lies, the lowest score: no distance is ever negative.
     floor = np.float32(sigma * (lowest - best))
-    rest[2, n : _padded(n)] = floor
-    head[2, m : m + _LANES] = floor
-    head[4, m : m + _LANES] = 0
-    head[5, :m] = 1
-    head[5, m : m + _LANES] = 0
+    for j in range(n, _padded(n)):
+        rest[2, j], rest[5, j] = floor, 0
+    for i in range(m, m + _LANES):
+        head[2, i], head[4, i], head[5, i] = floor, 0, 0
     for i in range(m):
         row = rows[i]
-        head[2, i], head[4, i] = sigma * (keys[i] - best), value[row]
+        head[2, i], head[4, i], head[5, i] = sigma * (keys[i] - best), value[row], 1
         rest[2, row], rest[5, row] = floor, 0
     return best > lowest
 
 
 @kernel
-def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms):
+def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms, add_pairs):
     """All pairs with at least one of the first `n_rows` ranks; returns the sum of all |λ|.
 
-    rest, head : as laid out, lambdas and hessians are added to · terms (5, …) : work space, the last row 0.
+    rest, head : as laid out, lambdas and hessians are added to · terms (6, …) : work space, row 4 is 0 ·
+    add_pairs : where `_add_pairs` is.
     """
-    upper, share, lower, skipping, nothing = terms[0], terms[1], terms[2], terms[3], terms[4]
+    upper, share, lower, skipping, nothing, size = terms[0], terms[1], terms[2], terms[3], terms[4], terms[5]
     score, value, span = head[2], head[4, :m], _padded(n)
     rest_lower = head_terms(family, value, weight, upper[:m], share[:m], lower[:m])
     excess, room = clip_rule(value, weight, ceiling)
@@ -178,43 +185,47 @@ def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, t
             while end < n_rows and share[end] != 0 and score[end] >= base - _REACH:
                 end += 1
         _exponentials(score[a : m + _LANES], base, head[3, a : m + _LANES])
-        lambda_size += _add_pairs(a, end, near, slope, excess, room, upper, share, now, head, head, m, _BELOW)
+        call(add_pairs, a, end, near, slope, excess, room, upper, share, now, head, head, m, _BELOW, size)
+        lambda_size += size[0]
         if m < n:
             for r in range(a, end):
                 upper[r], share[r] = upper[r] - share[r] * rest_now, 0.0
             _exponentials(rest[2, :span], base, rest[3, :span])
-            lambda_size += _add_pairs(
-                a, end, near, slope, excess, room, upper, share, nothing, head, rest, n, _ALL
+            call(
+                add_pairs, a, end, near, slope, excess, room, upper, share, nothing, head, rest, n, _ALL, size
             )
+            lambda_size += size[0]
         a = end
     return lambda_size
 
 
 @kernel
-def lambda_gradients(
+def _lambda_gradients(
     first, last, scores, query_ptr, shuffle, place, query_weight, value, weight, factor, family, ceiling,
-    truncation, sigma, normalize, order, out_gradient, out_hessian,
+    truncation, sigma, normalize, order, out_gradient, out_hessian, add_pairs,
 ):  # fmt: skip
     """Gradients and hessians of queries [first, last) by a closed form.
 
     shuffle, place (n_docs,) : rows of each query, counted from its first, in the order that breaks ties, and
     the inverse · query_weight (n_queries,) 0 for a query with nothing to learn · value (n_docs,) over
     the query's normalizer · weight (depth,) of the ranks that count · factor (n_queries,) of Δ · order
-    (n_docs,) the last ranking, from which the next one starts.
+    (n_docs,) the last ranking, from which the next one starts · add_pairs : where `_add_pairs` is.
     """
     longest = 0
     for q in range(first, last):
         longest = max(longest, query_ptr[q + 1] - query_ptr[q])
     size = longest + 2 * _LANES
-    rest, head = np.zeros((6, size), np.float32), np.zeros((6, size), np.float32)
+    rest, head, terms = np.empty((6, size), np.float32), np.empty((6, size), np.float32), np.empty((6, size))
     keys, spare_keys, spare_rows = np.empty(size), np.empty(size), np.empty(size, np.int32)
-    terms = np.zeros((5, size))
+    for row in range(6):
+        for j in range(size):
+            rest[row, j] = head[row, j] = terms[row, j] = 0
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         gradient, hessian = out_gradient[begin:end], out_hessian[begin:end]
         if query_weight[q] == 0:
-            gradient[:] = 0
-            hessian[:] = 0
+            for j in range(gradient.size):
+                gradient[j] = hessian[j] = 0
             continue
         n = end - begin
         depth = min(weight.size, n)
@@ -228,10 +239,42 @@ def lambda_gradients(
         near, slope, unit = _distance_rule(differ, sigma, normalize)
         unit *= factor[q]
         n_rows = min(truncation, depth)
-        lambda_size = _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms)
+        lambda_size = _add_query(
+            weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms, add_pairs
+        )
         for i in range(m):
             rest[0, rows[i]], rest[1, rows[i]] = head[0, i], head[1, i]
         _write(rest[0], rest[1], lambda_size, unit, sigma, query_weight[q], normalize, gradient, hessian)
+
+
+_INTEGER, _FLOAT, _SINGLE = types.int64, types.float64, types.float32
+_PAIRS = (
+    *(_INTEGER,) * 2, *(_SINGLE,) * 4, *(_FLOAT[::1],) * 3, *(_SINGLE[:, ::1],) * 2, *(_INTEGER,) * 2,
+    _FLOAT[::1],
+)  # fmt: skip
+_GRADIENTS = (
+    *(_INTEGER,) * 2, _FLOAT[::1], _INTEGER[::1], *(types.int32[::1],) * 2, _FLOAT[::1], _SINGLE[::1],
+    *(_FLOAT[::1],) * 2, _INTEGER, _FLOAT, _INTEGER, _FLOAT, types.boolean, types.int32[::1],
+    *(_SINGLE[::1],) * 2, _INTEGER,
+)  # fmt: skip
+"""The types of arguments, as `lambda_gradients` is called by `LambdaObjective`."""
+
+
+def compile_gradients() -> None:
+    """Have the kernels of `lambda_gradients` compiled while there is other work."""
+    compile_beside(_lambda_gradients, *_GRADIENTS)
+    compile_beside(_add_pairs, *_PAIRS)
+
+
+@cache
+def _add_pairs_address() -> int:
+    return address_of(_add_pairs, *_PAIRS)
+
+
+def lambda_gradients(first: int, last: int, *arguments: Any) -> None:
+    """Gradients and hessians of queries [first, last) by a closed form: see `_lambda_gradients`."""
+    arguments += (_add_pairs_address(),)
+    _lambda_gradients(first, last, *arguments)
 
 
 @kernel

@@ -28,7 +28,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
-from pomona.objectives._lambda_kernels import delta_gradients, lambda_gradients
+from pomona.objectives._lambda_kernels import compile_gradients, delta_gradients, lambda_gradients
 from pomona.objectives.base import Objective, labels_of, offsets_of, scores_of, weights_of
 
 
@@ -83,6 +83,7 @@ class LambdaObjective(Objective):
         self._form = self.measure.closed_form(lists)
         values: Values | NDArray[np.float32] = self._labels
         if self._form is not None:
+            compile_gradients()
             values = self._values = self._form.document_values.astype(np.float32)
         given = weights_of(weights, lists.n_queries, "queries")
         self._weights = np.where(_differ(values, self._query_ptr), given, 0.0)

@@ -64,7 +64,9 @@ def _gather_columns(X, rows, first_feature, out):
 @kernel
 def _find_nan(first, last, X):
     """Which features have a NaN in some rows."""
-    has_nan = np.zeros(X.shape[1], np.bool_)
+    has_nan = np.empty(X.shape[1], np.bool_)
+    for f in range(has_nan.size):
+        has_nan[f] = False
     for i in range(first, last):
         row = X[i]
         for f in range(row.size):

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._beside import compile_beside
 from pomona._jit import address_of, call, kernel, type_of, types
 from pomona._team import await_reports, await_step, publish, report, take
 from pomona._types import Offsets
@@ -210,7 +211,8 @@ def _add(task, table, order):
     n_blocks, n_groups = table.blocks.size, order["n_groups"]
     part, b, group = task // (n_blocks * n_groups), task // n_groups % n_blocks, task % n_groups
     block, out = table.blocks[b], table.scratch[part, b]
-    words = _cut(0, block["n_words"], n_groups, group), _cut(0, block["n_words"], n_groups, group + 1)
+    none = np.int64(0)
+    words = _cut(none, block["n_words"], n_groups, group), _cut(none, block["n_words"], n_groups, group + 1)
     first = _cut(order["begin"], order["end"], order["n_parts"], part)
     last = _cut(order["begin"], order["end"], order["n_parts"], part + 1)
     # The rows of the root are all documents in order, or `ordered` was filled in.
@@ -419,7 +421,9 @@ def divide(table, leaf, new, is_last):
     order["n_tasks"] = n_ranges
     call(table.addresses[RUN], np.int64(SORT), table, order)
     call(table.addresses[RUN], np.int64(PLACE), table, order)
-    n_left = np.sum(table.n_left[:n_ranges])
+    n_left = np.int64(0)
+    for part in range(n_ranges):
+        n_left += table.n_left[part]
     order["small"], order["large"] = open_children(
         leaves, leaf, new, n_left, table.features, table.terms, table.nodes
     )
@@ -443,5 +447,8 @@ def find_addresses(table: Table, is_oblivious: bool) -> None:
     own = {SHARED: _search_shared} if is_oblivious else {SEARCH: _search}
     steps = {SORT: _sort, PLACE: _place, ADD: _add, SETTLE: _settle, RUN: _run, FILL: _fill, **own}
     kinds = types.int64, type_of(table), type_of(table.order[0])
+    for step in reversed(steps.values()):
+        compile_beside(step, *kinds)
+    compile_beside(serve, type_of(table))
     for number, step in steps.items():
         table.addresses[number] = address_of(step, *kinds)

@@ -17,7 +17,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel
+from pomona._beside import compile_beside
+from pomona._jit import kernel, type_of, types
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins, Codes
@@ -34,7 +35,9 @@ def _give_split(split, table, leaf):
     """Make the shared split the best of a cell, with the cell's own gain and sum on the left."""
     feature, bin_ = split["feature"], split["bin"]
     bins = table.histograms[leaf["slot"], table.bin_start[feature] : table.bin_start[feature + 1]]
-    left_total = np.sum(bins[: bin_ + 1])
+    left_total = np.int64(0)
+    for b in range(bin_ + 1):
+        left_total += bins[b]
     if split["nan_left"]:
         left_total += bins[bins.size - 1]
     leaf["feature"], leaf["bin"], leaf["nan_left"] = feature, bin_, split["nan_left"]
@@ -80,6 +83,7 @@ class ObliviousGrower(Grower):
                 f" expected max_depth at most {MOST_DEPTH}"
             )
         super().__init__(bins, codes, rules, 2**self._max_depth, is_oblivious=True)
+        compile_beside(_grow, type_of(self._workspace.table), types.int64)
 
     def _divide_leaves(self, workspace: Workspace) -> int:
         return 1 << workspace.grow(_grow, self._max_depth)

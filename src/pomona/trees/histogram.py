@@ -141,7 +141,8 @@ def settle(first, last, bytes_, seats, bin_start, partials, out_child, sibling):
                             total += sums[joint]
                     child[code] = total
                     parent[code] -= total
-        sums[:] = 0
+        for code in range(n):
+            sums[code] = 0
 
 
 @dataclass(frozen=True)

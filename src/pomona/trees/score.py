@@ -37,7 +37,9 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 @kernel
 def _encode(X, plane_feature, plane_nan, plane_zero, cut_ptr, cuts, out_codes):
     """X (n_docs, n_features) · out_codes (n_blocks, n_planes, 64): the number of cuts below each value."""
-    values, place = np.zeros(N_LANES, X.dtype), np.empty(N_LANES, np.uint64)
+    values, place = np.empty(N_LANES, X.dtype), np.empty(N_LANES, np.uint64)
+    for lane in range(N_LANES):
+        values[lane] = 0
     for block in range(out_codes.shape[0]):
         start = block * N_LANES
         n_docs = min(N_LANES, X.shape[0] - start)
@@ -51,7 +53,8 @@ def _encode(X, plane_feature, plane_nan, plane_zero, cut_ptr, cuts, out_codes):
                         values[lane] = np.nan
             tree = cuts[cut_ptr[plane] : cut_ptr[plane + 1]]
             room = np.uint64(tree.size)
-            place[:] = 1
+            for lane in range(N_LANES):
+                place[lane] = 1
             reached = _ONE
             # All lanes take a step before any takes the next, so that steps overlap; and a step adds the
             # comparison instead of choosing by it, which LLVM makes a branch (8 times slower) on many CPUs.

@@ -156,13 +156,13 @@ def _highest(gains):
 
     Positive floats are ordered as their bits are, and a maximum of integers is vectorized.
     """
-    bits, top = gains.view(np.int64), np.int64(0)
-    for k in range(bits.size):
-        top = max(top, bits[k])
+    top = np.int64(0)
+    for k in range(gains.size):
+        top = max(top, np.float64(gains[k]).view(np.int64))
     if top == 0:
         return -1
     k = 0
-    while bits[k] != top:
+    while np.float64(gains[k]).view(np.int64) != top:
         k += 1
     return k
 
@@ -238,7 +238,8 @@ def search_shared(first, last, features, bin_start, histograms, slots, totals, l
         for c in range(n_cells):
             any_nan |= feature["has_nan"] and histograms[slots[c], start + known] != 0
         for nan_left in range(1 + any_nan):
-            together[:known] = 0.0
+            for b in range(known):
+                together[b] = 0.0
             for c in range(n_cells):
                 bins = histograms[slots[c], start : bin_start[f + 1]]
                 running = np.int64(0)

@@ -1,0 +1,83 @@
+"""Compiling beside: kernels that will be needed soon are compiled by a second process.
+
+Numba compiles one kernel at a time in a process. So whoever knows early which kernels it will need says so by
+`compile_beside`, and goes on; when it needs one, that is in the cache, or in the making, and waited for.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import logging
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from pomona._jit import is_being_compiled, is_kept, n_threads
+from pomona._pool import Worker
+
+COMPILING = "compiling kernels for this machine, once: some 10 seconds …"
+
+_PATIENCE = 10  # seconds after which a process that has nothing to do is ended
+
+_Request = tuple[str, str, tuple[Any, ...]]
+_requests: tuple[int, queue.SimpleQueue[_Request]] | None = None
+_lock = threading.Lock()
+
+
+def compile_beside(compiled: Callable[..., Any], *argument_types: Any) -> None:
+    """Have a kernel compiled for arguments of these types, unless some version of it is in the cache.
+
+    That kernels are being compiled is said once, by the logger `pomona`.
+    """
+    if not hasattr(compiled, "overloads") or is_kept(compiled):  # or compiling is switched off
+        return
+    _announce()
+    if n_threads() > 1 and sys.executable and not getattr(sys, "frozen", False):
+        with _lock:
+            _inbox().put((compiled.__module__, compiled.__name__, argument_types))
+
+
+@cache
+def _announce() -> None:
+    logging.getLogger("pomona").warning(COMPILING)
+
+
+def _inbox() -> queue.SimpleQueue[_Request]:
+    """What the second process is to do; a forked child has none yet."""
+    global _requests
+    if _requests is None or _requests[0] != os.getpid():
+        _requests = os.getpid(), queue.SimpleQueue()
+        threading.Thread(target=_serve, args=(_requests[1],), daemon=True).start()
+    return _requests[1]
+
+
+def _serve(requests: queue.SimpleQueue[_Request]) -> None:
+    """Hand requests to a process until none has come for a while."""
+    global _requests
+    worker = Worker({"POMONA_THREADS": "1"})
+    atexit.register(worker.close)
+    with contextlib.suppress(ChildProcessError):  # whoever needs the kernel then sees why it cannot be made
+        while True:
+            try:
+                request = requests.get(timeout=_PATIENCE)
+            except queue.Empty:
+                with _lock:
+                    if requests.empty():
+                        _requests = None
+                        break
+                continue
+            worker.call(_compile, *request)
+    worker.close()
+    atexit.unregister(worker.close)
+
+
+def _compile(module: str, name: str, argument_types: tuple[Any, ...]) -> None:
+    compiled = getattr(importlib.import_module(module), name)
+    if not is_being_compiled(compiled):
+        compiled.compile(argument_types)
