@@ -35,7 +35,8 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import NothingToLearnError
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import SearchRange
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.learnt import FINITE, Array
 from pomona.rankers.linear.margin_ranker import MarginRanker, Problem
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
