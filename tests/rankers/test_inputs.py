@@ -137,7 +137,7 @@ def test_a_request_scores_as_its_query_does(ranker, data, tmp_path):
         for request in (query.X, frame, pl.from_pandas(frame), documents(query.X, data.feature_names)):
             np.testing.assert_array_equal(model.predict(request), expected)
             np.testing.assert_array_equal(model.predict(request, qid="any"), expected)
-        assert model.predict(query.X[:0]).shape == (0,)
+        assert model.predict(query.X[:0]).shape == model.predict([]).shape == (0,)
 
 
 def test_rows_of_several_queries_are_not_taken_for_one(data):

@@ -114,10 +114,10 @@ def rows_of(X: Any, names: tuple[str, ...], ranker: str) -> Features:
 
 
 def as_documents(X: Any) -> Sequence[Mapping[str, Any]] | None:
-    """The documents of a dict (which is one) or of a list of dicts; None for anything else."""
+    """The documents of a dict (which is one) or of a list of dicts, also of none; None for anything else."""
     if isinstance(X, Mapping):
         return None if hasattr(X, "toarray") else [X]  # SciPy has a sparse matrix that is a dict
-    return X if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping) else None
+    return X if isinstance(X, list | tuple) and (not X or isinstance(X[0], Mapping)) else None
 
 
 def rows_of_documents(documents: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> Values:
