@@ -7,7 +7,7 @@ LightGBM, XGBoost and CatBoost train a model each of 500 trees of 64 leaves on 1
 reads and serves: the scores agree. One thread; the calls take turns, so that what else runs on the machine
 hits all alike. *beyond* is what `predict` costs besides the forest itself. Then the ways to hand over a
 request of ten documents, and rankers that scale features inside each query; and how long a fresh process
-takes to its first score, with nothing compiled (cold) and from then on (warm), in Python and in `examples/serve`.
+takes to its first score, with nothing compiled (cold) and later (warm), in Python and in `examples/serve`.
 """
 
 import argparse

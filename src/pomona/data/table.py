@@ -77,7 +77,7 @@ def read_table(
         import polars as pl
 
         try:
-            frame = _frame(file, qid, doc_id)
+            frame = read_frame(file, qid, doc_id)
             if frame.is_empty():
                 raise InputError("found no document, expected a row for each below the names of the columns")
             return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
@@ -89,7 +89,7 @@ def read_table(
     return kept([file], [label, qid, doc_id], parse) if cache else parse()
 
 
-def _frame(file: Path, qid: str, doc_id: str | None) -> Any:
+def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
     """The table in a file, once it is known to fit into memory."""
     import polars as pl
 
