@@ -271,6 +271,10 @@ class RankSVM(MarginRanker):
         self.landmarks_, self.dual_coef_ = features.landmarks, features.landmark_weights(self.coef_)
         self.coef_ = self._kernel.mean_slope(self.landmarks_, self.dual_coef_)
 
+    @property
+    def is_weighted_sum(self) -> bool:
+        return self.kernel == "linear"
+
     def predict_rows(self, X: Features) -> Scores:
         if self.kernel == "linear":
             return super().predict_rows(X)
