@@ -17,6 +17,7 @@ from pomona.cli.export import (
     FormatName,
     ModelName,
     Nonnegative,
+    Raw,
     Store,
     write_export,
 )
@@ -50,6 +51,7 @@ def convert(
     nonnegative: Nonnegative = False,
     model_name: ModelName = "pomona",
     store: Store = None,
+    raw: Raw = False,
     undefined: Undefined = None,
     unjudged: Unjudged = None,
     log_name: LogName = None,
@@ -81,6 +83,7 @@ def convert(
             "nonnegative": nonnegative,
             "model_name": model_name,
             "store": store,
+            "raw": raw,
         }
         write_export(ranker, format, out, options, as_json=as_json)
         return

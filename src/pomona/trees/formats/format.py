@@ -34,12 +34,14 @@ class ExportOptions:
     nonnegative : shift all scores by a constant, so that none is below 0.
     model_name : what the engine shall call the model.
     store : the feature store (Solr) or feature set (Elasticsearch, OpenSearch) that it belongs to.
+    raw : for the plugins of Elasticsearch and OpenSearch, the model as XGBoost itself saves it.
     """
 
     engine_version: str | None = None
     nonnegative: bool = False
     model_name: str = "pomona"
     store: str | None = None
+    raw: bool = False
 
     def version(self, newest: tuple[int, ...]) -> tuple[int, ...]:
         """The engine's version in numbers.
