@@ -182,6 +182,7 @@ def test_public_surface():
         "measure",
         "read",
         "read_letor",
+        "read_log",
         "simulate",
         "write_letor",
     ]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pomona.data.dataset import Dataset as Dataset
     from pomona.data.letor import read_letor as read_letor
     from pomona.data.letor_writer import write_letor as write_letor
+    from pomona.data.logs import read_log as read_log
     from pomona.data.read import read as read
     from pomona.data.simulate import simulate as simulate
     from pomona.errors import PomonaError as PomonaError
@@ -94,6 +95,7 @@ _HOMES = {
     "measure": "pomona.measures.parse",
     "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",
+    "read_log": "pomona.data.logs",
     "simulate": "pomona.data.simulate",
     "write_letor": "pomona.data.letor_writer",
 }

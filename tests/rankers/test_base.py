@@ -11,7 +11,7 @@ import pomona as pm
 from pomona._jit import threads
 from pomona._registry import entries
 from pomona.errors import InputError
-from pomona.rankers.base import as_dataset, load_model
+from pomona.rankers.base import load_model
 from pomona.testing import ranker_checks
 from pomona.testing.estimator import check_scikit_learn
 
@@ -74,11 +74,6 @@ def test_a_model_of_an_unknown_ranker_is_refused(tmp_path):
     write_model(tmp_path / "m", "nosuch", {"parameters": {}, "learnt": {}}, {})
     with pytest.raises(pm.PomonaError, match="unknown ranker 'nosuch'"):
         load_model(tmp_path / "m")
-
-
-def test_as_dataset():
-    data = as_dataset([[1.0]], [1], [7])
-    assert as_dataset(data) is data
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0)])

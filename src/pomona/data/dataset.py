@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
@@ -366,6 +367,7 @@ class Dataset:
         return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
 
 
+@cache
 def numbered(n_features: int) -> tuple[str, ...]:
     """The names of features that nobody named."""
     return tuple(f"f{j}" for j in range(1, n_features + 1))

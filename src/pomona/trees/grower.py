@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -104,6 +104,10 @@ class GrownTree:
     value: Values
     leaf_of_row: NDArray[np.int32]
     """The leaf of every document of the binned data, also of those left out by bagging."""
+    leaf_count: NDArray[np.int64] | None = None
+    """Of the documents that were learnt from."""
+    leaf_weight: Values | None = None
+    """The sum of their second derivatives."""
 
 
 class Workspace:
@@ -279,8 +283,10 @@ class Grower(ABC):
         n_leaves = self._divide_leaves(workspace)
         leaves = workspace.table.leaves[:n_leaves]
         sums, leaf_of_row = workspace.leaf_sums(leaves)
-        value = np.clip(self._values(sums, leaves["end"] - leaves["begin"]), leaves["low"], leaves["high"])
-        return workspace.tree(workspace.table.nodes[: n_leaves - 1], value, leaf_of_row)
+        counts = leaves["end"] - leaves["begin"]
+        value = np.clip(self._values(sums, counts), leaves["low"], leaves["high"])
+        tree = workspace.tree(workspace.table.nodes[: n_leaves - 1], value, leaf_of_row)
+        return replace(tree, leaf_count=counts.astype(np.int64), leaf_weight=sums[:, 1].copy())
 
     @abstractmethod
     def _divide_leaves(self, workspace: Workspace) -> int:

@@ -15,9 +15,10 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.base import Ranker, SearchRange, Validation, as_dataset, restored
+from pomona.rankers.base import Ranker, SearchRange, Validation, restored
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
 from pomona.rankers.forests.training.start_scores import one_a_row, start_scores
+from pomona.rankers.inputs import as_dataset
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.model_file import with_prefix
 from pomona.rankers.movable import Movable

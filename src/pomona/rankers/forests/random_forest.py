@@ -21,10 +21,10 @@ from pomona.measures.judge import evaluate
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.forests.forest_ranker import ForestRanker
 from pomona.rankers.forests.training.boosting import forest_of, leaves_in
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.parameter import Interval, NonNegativeFloat, PositiveInt, Share
 from pomona.trees.forest import Forest
 from pomona.trees.grower import GrownTree

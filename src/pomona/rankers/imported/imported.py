@@ -20,9 +20,10 @@ from pomona.data.dataset import Dataset, numbered
 from pomona.data.table import features_of_frame
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.base import Ranker, Validation, as_dataset
+from pomona.rankers.base import Ranker, Validation
 from pomona.rankers.imported.sources.file import read_model_file
 from pomona.rankers.imported.sources.live import read_live
+from pomona.rankers.inputs import as_dataset, as_documents, rows_of_documents
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.parameter import check_parameters
 from pomona.rankers.trace import Trace
@@ -124,7 +125,9 @@ class Imported(Ranker):
         scikit-learn's); all else is float32, as everywhere in Pomona.
         """
         self.check_fitted()
-        if self._by_name:
+        if (documents := as_documents(X)) is not None:
+            X = rows_of_documents(documents, self.feature_names_)
+        elif self._by_name:
             X = self._named(X, qid)
         if type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > self.n_features_in_ and self.is_open_:
             X = X[:, : self.n_features_in_]

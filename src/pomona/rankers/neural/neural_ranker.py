@@ -21,7 +21,8 @@ from pomona.errors import InputError, MissingExtraError
 from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives.base import Objective
-from pomona.rankers.base import Ranker, query_weights
+from pomona.rankers.base import Ranker
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.learnt import Array, check_learnt
 from pomona.rankers.movable import Movable
 from pomona.rankers.neural.network.network import Architecture, Network

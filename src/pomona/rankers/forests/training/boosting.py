@@ -123,6 +123,10 @@ def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Fores
     for name in ("feature", "threshold", "nan_left", "left", "right", "gain"):
         arrays[name] = np.concatenate([getattr(after, name)[:0], *(getattr(tree, name) for tree, _ in grown)])
     arrays["value"] = np.concatenate([np.empty(0), *(value for _, value in grown)])
+    for name in ("leaf_count", "leaf_weight"):
+        known = [getattr(tree, name) for tree, _ in grown]
+        if known and all(array is not None for array in known):
+            arrays[name] = np.concatenate(known)
     return after.extended(Forest.of_arrays(arrays, after.n_features, 0.0))
 
 
