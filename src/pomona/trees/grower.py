@@ -67,6 +67,8 @@ class GrowthRules:
     min_gain : splits that gain no more than this are not made.
     monotone : for every feature 1 (score must not fall as it rises), -1 (must not rise) or 0 (free).
     feature_fraction : share of features that a tree may use, drawn anew for every tree.
+    newton_splits : whether splits are chosen by ΣG²/(ΣH+λ), or by gradients alone, as if all hessians were
+        their mean: ΣG²/n in other units. Leaf values are Newton steps either way.
     """
 
     n_leaves: int = 31
@@ -77,6 +79,7 @@ class GrowthRules:
     min_gain: float = 0.0
     monotone: tuple[int, ...] | None = None
     feature_fraction: float = 1.0
+    newton_splits: bool = True
 
     def __post_init__(self) -> None:
         for name, least in (("n_leaves", 1), ("l2", 0), ("min_docs", 0), ("min_hessian", 0), ("min_gain", 0)):
@@ -192,7 +195,8 @@ class Workspace:
         self.gradient = np.ascontiguousarray(gradient, np.float32)
         self.hessian = np.ascontiguousarray(hessian, np.float32)
         table.rows[:n] = chosen
-        packing = pack(chosen, self.gradient, self.hessian, int(rng.integers(2**63)), table.packed)
+        searched = self.hessian if rules.newton_splits else _levelled(self.hessian, chosen)
+        packing = pack(chosen, self.gradient, searched, int(rng.integers(2**63)), table.packed)
         limits = (rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)
         table.terms[:] = terms_of(packing, *limits, bounded=any(rules.monotone or ()))
         if rules.feature_fraction < 1 and len(self.usable):
@@ -249,6 +253,11 @@ class Workspace:
         )
 
 
+def _levelled(hessian: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.float32]:
+    """The mean hessian of the rows, as everybody's."""
+    return np.full_like(hessian, hessian[rows].mean(dtype=np.float64))
+
+
 def newton_steps(sums: Values, l2: float) -> Values:
     """−ΣG/(ΣH+λ) of rows (ΣG, ΣH), 0 where there is nothing to divide by."""
     below = sums[:, 1] + l2
@@ -276,6 +285,8 @@ class Grower(ABC):
         n_leaves = self._divide_leaves(workspace)
         leaves = workspace.table.leaves[:n_leaves]
         sums, leaf_of_row = workspace.leaf_sums(leaves)
+        if not workspace.rules.newton_splits:  # splits did not look at hessians, so a leaf may have none
+            sums[:, 1] = np.maximum(sums[:, 1], workspace.rules.min_hessian)
         value = np.clip(self._values(sums, leaves["end"] - leaves["begin"]), leaves["low"], leaves["high"])
         return workspace.tree(workspace.table.nodes[: n_leaves - 1], value, leaf_of_row)
 

@@ -37,8 +37,8 @@ class LambdaMART(ForestRanker):
       trains exactly towards the measure, as published.
     - Any measure under any convention, where LightGBM and XGBoost train towards NDCG and MAP only. The
       discount beyond a cut-off is exactly 0; RankLib and LightGBM keep the tail's.
-    - Splits are chosen by second-order gain as in LightGBM, not by the variance of the lambdas as in RankLib,
-      of features in 255 bins.
+    - Splits are chosen by second-order gain as in LightGBM, not by the variance of the lambdas as in RankLib
+      (which `splits="gradient"` is), of features in 255 bins.
     - Equal scores (as in the first round) are ranked in a seeded random order, so that label-sorted files
       leak nothing.
     - Training starts at 0 or from an earlier forest (`warm_start`), not from any other model, and the best
