@@ -11,9 +11,10 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
+from pomona.objectives.noisy import NoisyObjective
 from pomona.rankers.base import query_weights
 from pomona.rankers.forests.forest_ranker import ForestRanker
-from pomona.rankers.parameter import PositiveFloat, PositiveInt
+from pomona.rankers.parameter import NonNegativeFloat, PositiveFloat, PositiveInt
 from pomona.rankers.truncation import deepened
 
 
@@ -27,6 +28,9 @@ class LambdaMART(ForestRanker):
         a smaller cut-off (ndcg@10, say) is trained as if cut here: pairs below its cut-off teach too, and
         the top is ranked at least as well. None trains exactly towards the measure.
     normalize : damp pairs that are far apart and queries with large lambdas, as LightGBM does.
+    noise : the scale of Gumbel noise on the scores; lambdas are then the mean over `noise_draws` rankings
+        near the current one. 0 for the ranking itself, as published.
+    noise_draws : how many rankings; each costs as much as all lambdas without noise.
 
     The others are those of every `ForestRanker`.
 
@@ -41,6 +45,7 @@ class LambdaMART(ForestRanker):
       (which `splits="gradient"` is), of features in 255 bins.
     - Equal scores (as in the first round) are ranked in a seeded random order, so that label-sorted files
       leak nothing.
+    - Lambdas can be averaged over random rankings near the current one (`noise`): YetiRank's idea.
     - Training starts at 0 or from an earlier forest (`warm_start`), not from any other model, and the best
       round by the validation measure is kept.
     """
@@ -53,9 +58,11 @@ class LambdaMART(ForestRanker):
     sigma: PositiveFloat = 1.0
     truncation: PositiveInt | None = 30
     normalize: bool = True
+    noise: NonNegativeFloat = 0.0
+    noise_draws: PositiveInt = 4
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
-        return LambdaObjective(
+        lambdas = LambdaObjective(
             deepened(self.parsed_measure, self.truncation),
             train.y,
             train.query_ptr,
@@ -65,3 +72,6 @@ class LambdaMART(ForestRanker):
             weights=None if weights is None else query_weights(weights, train),
             seed=self.seed,
         )
+        if self.noise == 0:
+            return lambdas
+        return NoisyObjective(lambdas, scale=self.noise, n_draws=self.noise_draws, seed=self.seed)
