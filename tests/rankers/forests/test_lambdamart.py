@@ -73,3 +73,12 @@ def test_a_trace_does_not_disturb_the_noise(train):
     make = LambdaMART(n_trees=4, n_leaves=5, min_docs=3, noise=0.5)
     plain = make.fit(train).model_
     assert make.fit(train, trace=pm.Trace([str(train.qids[0])])).model_ == plain
+
+
+def test_lambdaloss(train):
+    make = LambdaMART(n_trees=8, n_leaves=7, min_docs=3, weighting="lambdaloss")
+    ranker = make.fit(train)
+    assert ranker.score(train) > 0.6
+    assert ranker.model_ != LambdaMART(n_trees=8, n_leaves=7, min_docs=3).fit(train).model_
+    with pytest.raises(PomonaError, match="train towards ndcg"):
+        make.set_params(measure="ap").fit(train)
