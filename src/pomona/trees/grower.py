@@ -285,8 +285,6 @@ class Grower(ABC):
         n_leaves = self._divide_leaves(workspace)
         leaves = workspace.table.leaves[:n_leaves]
         sums, leaf_of_row = workspace.leaf_sums(leaves)
-        if not workspace.rules.newton_splits:  # splits did not look at hessians, so a leaf may have none
-            sums[:, 1] = np.maximum(sums[:, 1], workspace.rules.min_hessian)
         value = np.clip(self._values(sums, leaves["end"] - leaves["begin"]), leaves["low"], leaves["high"])
         return workspace.tree(workspace.table.nodes[: n_leaves - 1], value, leaf_of_row)
 
@@ -296,4 +294,7 @@ class Grower(ABC):
 
     def _values(self, sums: Values, counts: NDArray[np.int64]) -> Values:
         """The values of leaves: (n_leaves, 2) sums of gradients and hessians, (n_leaves,) documents."""
-        return newton_steps(sums, self._workspace.rules.l2)
+        rules = self._workspace.rules
+        # Splits that did not look at hessians may have left next to none in a leaf.
+        least = 0.0 if rules.newton_splits else rules.min_hessian
+        return newton_steps(np.maximum(sums, [-np.inf, least]), rules.l2)
