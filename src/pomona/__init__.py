@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pomona.rankers.forests.mcrank import McRank as McRank
     from pomona.rankers.forests.random_forest import RandomForest as RandomForest
     from pomona.rankers.forests.rc_rank import RCRank as RCRank
+    from pomona.rankers.forests.xendcg import XENDCG as XENDCG
     from pomona.rankers.imported.imported import Imported as Imported
     from pomona.rankers.imported.imported import from_model as from_model
     from pomona.rankers.imported.imported import from_sklearn as from_sklearn

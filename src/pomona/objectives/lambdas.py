@@ -86,7 +86,7 @@ class LambdaObjective(Objective):
             compile_gradients()
             values = self._values = self._form.document_values.astype(np.float32)
         given = weights_of(weights, lists.n_queries, "queries")
-        self._weights = np.where(_differ(values, self._query_ptr), given, 0.0)
+        self._weights = np.where(differ(values, self._query_ptr), given, 0.0)
         self._shuffle, self._place = shuffled_rows(self._query_ptr, np.random.default_rng(seed))
         self.tie_order, self._order = self._shuffle, self._shuffle.copy()
 
@@ -149,7 +149,7 @@ class LambdaObjective(Objective):
             )
 
 
-def _differ(values: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool_]:
+def differ(values: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool_]:
     """Which queries hold two documents of different values."""
     changes = np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))
     # The first change after a query's first document lies inside the query.

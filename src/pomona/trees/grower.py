@@ -68,6 +68,8 @@ class GrowthRules:
     min_gain : splits that gain no more than this are not made.
     monotone : for every feature 1 (score must not fall as it rises), -1 (must not rise) or 0 (free).
     feature_fraction : share of features that a tree may use, drawn anew for every tree.
+    newton_splits : whether splits are chosen by ΣG²/(ΣH+λ), or by gradients alone, as if all hessians were
+        their mean: ΣG²/n in other units. Leaf values are Newton steps either way.
     """
 
     n_leaves: int = 31
@@ -78,6 +80,7 @@ class GrowthRules:
     min_gain: float = 0.0
     monotone: tuple[int, ...] | None = None
     feature_fraction: float = 1.0
+    newton_splits: bool = True
 
     def __post_init__(self) -> None:
         for name, least in (("n_leaves", 1), ("l2", 0), ("min_docs", 0), ("min_hessian", 0), ("min_gain", 0)):
@@ -197,7 +200,8 @@ class Workspace:
         self.gradient = np.ascontiguousarray(gradient, np.float32)
         self.hessian = np.ascontiguousarray(hessian, np.float32)
         table.rows[:n] = chosen
-        packing = pack(chosen, self.gradient, self.hessian, int(rng.integers(2**63)), table.packed)
+        searched = self.hessian if rules.newton_splits else _levelled(self.hessian, chosen)
+        packing = pack(chosen, self.gradient, searched, int(rng.integers(2**63)), table.packed)
         limits = (rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)
         table.terms[:] = terms_of(packing, *limits, bounded=any(rules.monotone or ()))
         if rules.feature_fraction < 1 and len(self.usable):
@@ -256,6 +260,11 @@ class Workspace:
         )
 
 
+def _levelled(hessian: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.float32]:
+    """The mean hessian of the rows, as everybody's."""
+    return np.full_like(hessian, hessian[rows].mean(dtype=np.float64))
+
+
 def newton_steps(sums: Values, l2: float) -> Values:
     """−ΣG/(ΣH+λ) of rows (ΣG, ΣH), 0 where there is nothing to divide by."""
     below = sums[:, 1] + l2
@@ -294,4 +303,7 @@ class Grower(ABC):
 
     def _values(self, sums: Values, counts: NDArray[np.int64]) -> Values:
         """The values of leaves: (n_leaves, 2) sums of gradients and hessians, (n_leaves,) documents."""
-        return newton_steps(sums, self._workspace.rules.l2)
+        rules = self._workspace.rules
+        # Splits that did not look at hessians may have left next to none in a leaf.
+        least = 0.0 if rules.newton_splits else rules.min_hessian
+        return newton_steps(np.maximum(sums, [-np.inf, least]), rules.l2)

@@ -48,6 +48,7 @@ class ForestRanker(Ranker):
     n_leaves : leaves of a tree, when grown leaf by leaf.
     growth : `leafwise`, or `oblivious`: all nodes of a level share one split.
     max_depth : the deepest a leaf may lie; None leaves it open (6 for oblivious trees).
+    splits : by what splits are chosen: `newton`, ΣG²/ΣH, or `gradient`, ΣG²/n, which suits small data.
     min_docs, min_hessian : the least documents and the least sum of second derivatives in a leaf.
     l2 : shrinks leaf values, −ΣG / (ΣH + l2).
     max_bins : into how many bins a feature's values are put.
@@ -70,6 +71,7 @@ class ForestRanker(Ranker):
     n_leaves: Annotated[int, Interval(2)] = 31
     growth: Literal["leafwise", "oblivious"] = "leafwise"
     max_depth: PositiveInt | None = None
+    splits: Literal["newton", "gradient"] = "newton"
     min_docs: PositiveInt = 20
     min_hessian: NonNegativeFloat = 1e-3
     l2: NonNegativeFloat = 0.0
@@ -218,6 +220,7 @@ class ForestRanker(Ranker):
             min_hessian=self.min_hessian,
             monotone=None if self.monotone is None else tuple(self.monotone),
             feature_fraction=self.feature_fraction,
+            newton_splits=self.splits == "newton",
         )
         bins = Bins.of(train.X, max_bins=self.max_bins, seed=self.seed)
         return GROWTHS[self.growth](bins, bins.codes(train.X), rules)
