@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pomona.rankers.baselines.worst import WorstRanker as WorstRanker
     from pomona.rankers.boosting.ada_rank import AdaRank as AdaRank
     from pomona.rankers.boosting.rank_boost import RankBoost as RankBoost
+    from pomona.rankers.combine.ensemble import Ensemble as Ensemble
     from pomona.rankers.combine.linear_combination import LinearCombination as LinearCombination
     from pomona.rankers.forests.lambdamart import LambdaMART as LambdaMART
     from pomona.rankers.forests.mart import MART as MART
