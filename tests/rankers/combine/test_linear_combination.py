@@ -194,7 +194,7 @@ def test_forests_that_are_weighed_as_they_are_make_one_forest(train, test, tmp_p
     assert (combined.predict(test.X) == combined.predict(test)).all()  # no query ids are needed
     combined.save(tmp_path / "m.pomona")
     assert (load_model(tmp_path / "m.pomona").predict(test) == combined.predict(test)).all()
-    with pytest.raises(InputError, match="scaled inside each query.*train it with normalize='none'"):
+    with pytest.raises(InputError, match=r"scaled inside each query.*train it with normalize='none'"):
         LinearCombination(rankers=members).fit(train).portable()
     mixed = LinearCombination(rankers=[*members, ("linear", LinearRegression())], normalize="none").fit(train)
     outputs = [ranker.predict(test) for _, ranker in mixed.models_]
