@@ -3,10 +3,10 @@
     POMONA_DATA=/your/data python -m benchmarks.best [--time 60s] [--collections mq2008,ohsumed] [--folds 1,2]
 
 The others are searched by Optuna's TPE over the `search_space` of `examples/rankers`, each trial stopped
-early and judged by the validation queries, until the time is over; the best trial is tested. `BestRanker` is run
-twice: with the validation queries as such, and with training and validation queries together, from which it
-holds out what it needs. Nobody sees a test query before the end. Per-query NDCG@10 of all test folds, paired
-with the second: mean difference, 95 % interval and p-value of a two-sided paired t test.
+early and judged by the validation queries, until the time is over; the best trial is tested. `BestRanker` is
+run twice: with the validation queries as such, and with training and validation queries together, from which
+it holds out what it needs. Nobody sees a test query before the end. Per-query NDCG@10 of all test folds,
+paired with the second: mean difference, 95 % interval and p-value of a two-sided paired t test.
 """
 
 import argparse

@@ -51,7 +51,7 @@ def best(
     Example:  pomona best train.txt --time 10m
               pomona best train.txt --valid vali.txt --time 1h -m err@20 --out tonight
               pomona best clicks.parquet --label grade --time 5m --latency 20us
-              pomona best train.txt --time 10m --formats solr && pomona export train-best/model.pomona -f solr
+              pomona best train.txt --formats solr --out solr
     """
     from time import monotonic
 

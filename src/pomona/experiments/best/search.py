@@ -205,6 +205,7 @@ class Search:
             return
         result.record["at"] = self.spent
         self.store.finish(result)
+        self.store.remember(seconds=self.spent)  # now: a process that is killed remembers nothing later
         if result.state == "done":
             reason = self._refusal(runner.recipe, result.record, lambda: result.files["model"])
             self.race.tell(job, _outcome(result.record), reason)
