@@ -97,3 +97,19 @@ def test_rungs():
     assert [rung.name for rung in rungs_of(5, 10_000)] == ["fold", "all"]
     part, *_ = rungs_of(5, 600_000)
     assert (part.share, part.folds, part.is_short) == (0.05, (0,), True)
+
+
+def test_a_race_that_is_taken_up_finds_something_new():
+    def changes(race):
+        menu = {str(recipe) for recipe in MENU}
+        return [one for one in race.runners if str(one.recipe) not in menu]
+
+    first = Race(RUNGS, [1, 1, 1], seed=0)
+    while len(changes(first)) < 60:
+        first.tell(first.next(), done(0.5))
+    second = Race(RUNGS, [1, 1, 1], seed=0)
+    for runner in first.runners:
+        second.restore(runner.recipe, runner.origin, 0, 0, done(0.5), "")
+    for _ in range(300):
+        second.tell(second.next(), done(0.5))
+    assert len(changes(second)) > 60

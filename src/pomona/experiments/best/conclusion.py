@@ -35,7 +35,7 @@ class Conclusion:
 
     members : the rankers in it with their weights, the heaviest first.
     way, scale : how they were weighed and put on a scale, see `Choice`.
-    form : `mean of folds`, or `fitted again`.
+    form : `mean of folds`, `fitted again`, or, where there was no time for that, `one fold`.
     estimate : of the choice, by queries that chose nothing; of models of one fold each.
     is_partial : whether no ranker was judged by all folds in the time, so that few queries chose.
     microseconds : to score a document, measured here on `n_timed` documents.

@@ -14,8 +14,8 @@ _UNITS |= {"μs": 1e-6, "ns": 1e-9}  # the Greek letter, too
 def seconds_of(text: str | float, name: str = "time", example: str = "10m") -> float:
     """The seconds of a time; a number alone is seconds.
 
-    >>> seconds_of("1h30m"), seconds_of("90s"), seconds_of(2.5), seconds_of("20us")
-    (5400.0, 90.0, 2.5, 2e-05)
+    >>> seconds_of("1h30m"), seconds_of("90s"), seconds_of(2.5), seconds_of("5ms")
+    (5400.0, 90.0, 2.5, 0.005)
     """
     found = 0.0
     if isinstance(text, str):

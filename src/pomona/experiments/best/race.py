@@ -75,9 +75,8 @@ class Race:
     """
 
     def __init__(self, rungs: list[Rung], weights: list[float], seed: int) -> None:
-        self.rungs, self._weights = rungs, weights
+        self.rungs, self._weights, self._seed = rungs, weights, seed
         self.runners: list[Runner] = []
-        self._random = np.random.default_rng(seed)
         self._menu: Iterator[Recipe] = iter(recipes())
         self._running: set[tuple[int, int, int]] = set()
 
@@ -168,15 +167,16 @@ class Race:
             if str(recipe) not in known:
                 self.runners.append(Runner(recipe, "menu"))
                 return self.runners[-1]
-        top = next(
-            (found for rung in range(len(self.rungs) - 1, -1, -1) if (found := self.ranking(rung))), []
-        )
+        rankings = map(self.ranking, reversed(range(len(self.rungs))))
+        top = next(filter(None, rankings), [])
+        # Of how many there are: a race that is taken up must not draw again what it drew before.
+        random = np.random.default_rng((self._seed, len(self.runners)))
         for _ in range(_MOST_DRAWS if top else 0):
             # The best most often: its share is twice that of the next.
-            parent = top[min(int(self._random.geometric(0.5)) - 1, len(top) - 1, _PARENTS - 1)]
-            recipe_or_none = changed(parent.recipe, self._random)
-            if recipe_or_none is not None and str(recipe_or_none) not in known:
-                self.runners.append(Runner(recipe_or_none, f"after {parent.recipe}"))
+            parent = top[min(int(random.geometric(0.5)) - 1, len(top) - 1, _PARENTS - 1)]
+            new = changed(parent.recipe, random)
+            if new is not None and str(new) not in known:
+                self.runners.append(Runner(new, f"after {parent.recipe}"))
                 return self.runners[-1]
         return None
 
