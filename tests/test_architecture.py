@@ -160,6 +160,7 @@ def test_no_stray_tests():
 def test_public_surface():
     assert sorted(pomona.__all__) == [
         "BalancedDraw",
+        "BestRanker",
         "CategoryMean",
         "Dataset",
         "Measure",

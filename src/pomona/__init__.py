@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
     from pomona.experiments.analysis.optimality import local_optimality as local_optimality
+    from pomona.experiments.best.best_ranker import BestRanker as BestRanker
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pomona.rankers.baselines.worst import WorstRanker as WorstRanker
     from pomona.rankers.boosting.ada_rank import AdaRank as AdaRank
     from pomona.rankers.boosting.rank_boost import RankBoost as RankBoost
+    from pomona.rankers.combine.ensemble import Ensemble as Ensemble
     from pomona.rankers.combine.linear_combination import LinearCombination as LinearCombination
     from pomona.rankers.forests.lambdamart import LambdaMART as LambdaMART
     from pomona.rankers.forests.mart import MART as MART
@@ -75,6 +77,7 @@ __version__ = "0.1.0"
 # Names are imported when they are first used: `import pomona` loads neither numba nor polars.
 _HOMES = {
     "BalancedDraw": "pomona.transformers.balanced_draw",
+    "BestRanker": "pomona.experiments.best.best_ranker",
     "CategoryMean": "pomona.transformers.category_mean",
     "Dataset": "pomona.data.dataset",
     "Measure": "pomona.measures.base",

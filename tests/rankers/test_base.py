@@ -21,6 +21,7 @@ if find_spec("torch") is None:  # the report says so loudly
     NAMES = [name for name in NAMES if ".neural." not in entries("rankers")[name].module]
 # Small and quick versions of each; a ranker that is quick by itself needs none.
 QUICK = {"n_trees": 12, "n_leaves": 7, "min_docs": 3, "n_rounds": 20, "n_restarts": 1, "n_epochs": 20}
+QUICK |= {"n_models": 2, "member": "lambdamart(n_trees=12, n_leaves=7, min_docs=3)"}
 # scikit-learn's checks have one query, and none to hold out.
 ONE_QUERY = {"linearcombination": {"weights": "uniform"}}
 
@@ -56,8 +57,8 @@ def test_keeps_the_contract(check, name):
 def test_every_iterative_ranker_records_its_training(name, data, fresh):
     ranker = quick(name, seed=3).fit(data, valid=fresh)
     assert len(ranker.evals_["valid"]) >= 2
-    if name == "randomforest":  # which keeps all bags
-        assert ranker.best_iteration_ == len(ranker.evals_["valid"]) == 12
+    if name in ("ensemble", "randomforest"):  # which keep all models, or bags
+        assert ranker.best_iteration_ == len(ranker.evals_["valid"]) == {"ensemble": 2}.get(name, 12)
     else:
         assert ranker.best_iteration_ == 1 + int(np.argmax(ranker.evals_["valid"]))
 
