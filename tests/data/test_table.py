@@ -108,8 +108,8 @@ def test_a_feature_that_is_always_missing_is_undefined(tmp_path):
 def test_a_copy_spares_parsing(tmp_path, monkeypatch):
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
     parsed = []
-    frame = table._frame
-    monkeypatch.setattr(table, "_frame", lambda *arguments: parsed.append(arguments) or frame(*arguments))
+    frame = table.read_frame
+    monkeypatch.setattr(table, "read_frame", lambda *arguments: parsed.append(arguments) or frame(*arguments))
     (tmp_path / "a.csv").write_text("label,qid,x,y\n0,b,1,5\n1,a,2,6\n2,b,3,7\n")
     first, second = (read_table(tmp_path / "a.csv", cache=True) for _ in range(2))
     assert len(parsed) == 1

@@ -77,7 +77,7 @@ def read_table(
         import polars as pl
 
         try:
-            frame = _frame(file, qid, doc_id)
+            frame = read_frame(file, qid, doc_id)
             if frame.is_empty():
                 raise InputError("found no document, expected a row for each below the names of the columns")
             return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
@@ -89,10 +89,12 @@ def read_table(
     return kept([file], [label, qid, doc_id], parse) if cache else parse()
 
 
-def _frame(file: Path, qid: str, doc_id: str | None) -> Any:
-    """The table in a file, once it is known to fit into memory."""
+def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
+    """The table in a file, once it is known to fit into memory; ids are read as they are written."""
     import polars as pl
 
+    if not file.is_file():
+        raise InputError("no such file", file)
     suffix = _suffix(file)
     separator = {".csv": ",", ".tsv": "\t"}.get(suffix)
     # What is not compressed, polars reads from the disk itself, without a copy of the text.
