@@ -41,7 +41,7 @@ def slice_of(name: str, values: Iterable[Any]) -> QuerySlice:
     """Cut queries by one value each.
 
     >>> slice_of("length", [1, 5, 9, 9, 30, 40, 41, 99]).groups
-    ('1–7', '8–19', '20–40', '41–99')
+    ('1–5', '6–9', '10–40', '41–99')
     >>> slice_of("market", ["de", "fr", "de"]).groups
     ('de', 'fr')
     """
