@@ -173,6 +173,7 @@ def test_public_surface():
         "compare_measures",
         "duel",
         "evaluate",
+        "explain",
         "feature_table",
         "from_model",
         "from_sklearn",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pomona.data.simulate import simulate as simulate
     from pomona.errors import PomonaError as PomonaError
     from pomona.experiments.analysis.duel import duel as duel
+    from pomona.experiments.analysis.explain import explain as explain
     from pomona.experiments.analysis.features import feature_table as feature_table
     from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
@@ -86,6 +87,7 @@ _HOMES = {
     "compare_measures": "pomona.experiments.analysis.measure_values",
     "duel": "pomona.experiments.analysis.duel",
     "evaluate": "pomona.measures.judge",
+    "explain": "pomona.experiments.analysis.explain",
     "feature_table": "pomona.experiments.analysis.features",
     "from_model": "pomona.rankers.imported.imported",
     "from_sklearn": "pomona.rankers.imported.imported",

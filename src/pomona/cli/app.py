@@ -24,7 +24,7 @@ _FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.EN
 _NOT_VERBS = {"__init__", "app", "inputs", "options", "output"}
 _PURPOSES = {
     "Judge": ("evaluate", "duel", "why", "measures", "informative"),
-    "Train": ("train", "score", "trace", "optimality"),
+    "Train": ("train", "score", "explain", "trace", "optimality"),
     "Compare": ("compare", "study", "winning", "table", "demo"),
     "Look after data": ("stats", "audit", "features"),
     "Carry models": ("export", "convert", "parity"),
