@@ -182,6 +182,7 @@ def test_public_surface():
         "load_model",
         "local_optimality",
         "measure",
+        "power",
         "read",
         "read_letor",
         "simulate",

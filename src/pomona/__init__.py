@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
     from pomona.experiments.analysis.optimality import local_optimality as local_optimality
+    from pomona.experiments.analysis.power import power as power
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -96,6 +97,7 @@ _HOMES = {
     "load_model": "pomona.rankers.base",
     "local_optimality": "pomona.experiments.analysis.optimality",
     "measure": "pomona.measures.parse",
+    "power": "pomona.experiments.analysis.power",
     "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",
     "simulate": "pomona.data.simulate",

@@ -23,7 +23,7 @@ _ClickException: type[Exception] = typer.BadParameter.__mro__[2]
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
 _NOT_VERBS = {"__init__", "app", "inputs", "options", "output"}
 _PURPOSES = {
-    "Judge": ("evaluate", "duel", "why", "measures", "informative"),
+    "Judge": ("evaluate", "duel", "power", "why", "measures", "informative"),
     "Train": ("train", "score", "explain", "trace", "optimality"),
     "Compare": ("compare", "study", "winning", "table", "demo"),
     "Look after data": ("stats", "audit", "features"),
