@@ -2,7 +2,7 @@
 
     power = P(|t'| > t_{1−α/2, n−1}),   t' noncentral t with n − 1 degrees and noncentrality d √n
 
-for an effect d = mean difference / standard deviation of the differences (Cohen 1988). Both tails are counted.
+for an effect d = mean difference / standard deviation of the differences (Cohen 1988). Both tails count.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def queries_needed(effect: float, alpha: float = 0.05, power: float = 0.8) -> in
 def simulated_power(
     d: ArrayLike, n: int, difference: float, *, alpha: float = 0.05, n_simulations: int = 2000, seed: int = 0
 ) -> float:
-    """How often the t-test rejects on n queries drawn from a pilot's, moved so that their mean is `difference`.
+    """How often a t-test rejects on n queries drawn from a pilot's, whose mean is moved to `difference`.
 
     Unlike the formula it knows how the pilot's differences are spread: mostly 0, with a few large ones, say.
     """

@@ -8,7 +8,7 @@ from pomona.experiments.analysis.power import FEW, PowerAnalysis
 from pomona.report.digits import count, fixed
 from pomona.report.encoding import Chart, Rows, color, data_of, shape, sized, tips
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number
+from pomona.report.table import Table, make_table, number, text
 
 _ANSWER = """
 <p class="answer">{{ found.answer }}</p>
@@ -38,8 +38,8 @@ class PowerSection(Section):
             "power",
             power_curve(findings),
             f"How likely so many queries show a difference of {fixed(abs(findings.difference))} (paired "
-            f"t-test at {findings.alpha:g}): by the formula, and by queries drawn from the pilot. Dashed: the power "
-            "that is wanted; upright: the pilot.",
+            f"t-test at {findings.alpha:g}): by the formula, and by queries drawn from the "
+            "pilot. Dashed: the power that is wanted; upright: the pilot.",
         )
         yield Numbers(power_table(findings), "The numbers", is_open=True)
 
@@ -61,17 +61,19 @@ def power_curve(findings: PowerAnalysis) -> Chart:
         alt.Chart(data_of([{"power": findings.power}])).mark_rule(style="front").encode(y="power:Q"),
         alt.Chart(data_of([{"n": findings.n_queries}])).mark_rule(style="zero").encode(x="n:Q"),
         base.transform_filter("datum.by == 'formula'").mark_line(interpolate="monotone"),
-        base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape()),
+        base.transform_filter("datum.by == 'simulation'")
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(shape=shape()),
     )
     return sized(
-        chart, findings.answer, height=260, note="circles: by the formula; squares: drawn from the pilot"
+        chart, findings.answer, height=260, note="line: by the formula; squares: drawn from the pilot"
     )
 
 
 def power_table(findings: PowerAnalysis) -> Table:
     """A row a number of queries."""
     columns = [
-        number("Queries", "n_queries", count),
+        text("Queries", lambda row: count(row["n_queries"])),
         number("Power", "power", lambda share: fixed(share, 3)),
         number("Power, simulated", "simulated", lambda share: fixed(share, 3)),
         number("Detectable difference", "detectable"),
