@@ -58,15 +58,22 @@ def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[Scor
 
 
 def read_for_model(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Dataset:
-    """The documents that a model is to score: they need no labels, and a sparse file not every feature."""
+    """The documents that a model is to score: a table needs no labels, and a sparse file not every feature.
+
+    A table also needs no query column, unless the model scales features inside each query.
+    """
     import typer
 
     from pomona.data.read import read
-    from pomona.data.table import is_table
+    from pomona.data.table import is_table, read_to_score
 
+    if is_table(path):
+        if ranker.scores_whole_queries:
+            columns = {"qid": "qid", **columns}
+        return read_to_score(path, **columns, features=ranker.feature_names_)
     data = read(path, **columns)
     missing = ranker.n_features_in_ - data.n_features
-    if missing <= 0 or is_table(path):
+    if missing <= 0:
         return data
     typer.echo(f"note: the last {missing} features of the model do not occur in {path}: taken as 0", err=True)
     return data.widened(ranker.n_features_in_)
