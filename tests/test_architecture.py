@@ -178,6 +178,7 @@ def test_public_surface():
         "from_model",
         "from_sklearn",
         "infer_relevance",
+        "inspect",
         "load",
         "load_model",
         "local_optimality",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
     from pomona.experiments.analysis.optimality import local_optimality as local_optimality
     from pomona.experiments.analysis.power import power as power
+    from pomona.experiments.inspection import inspect as inspect
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -93,6 +94,7 @@ _HOMES = {
     "from_model": "pomona.rankers.imported.imported",
     "from_sklearn": "pomona.rankers.imported.imported",
     "infer_relevance": "pomona.experiments.analysis.informative",
+    "inspect": "pomona.experiments.inspection",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
     "local_optimality": "pomona.experiments.analysis.optimality",

@@ -26,7 +26,7 @@ _PURPOSES = {
     "Judge": ("evaluate", "duel", "power", "why", "measures", "informative"),
     "Train": ("train", "score", "explain", "trace", "optimality"),
     "Compare": ("compare", "study", "winning", "table", "demo"),
-    "Look after data": ("stats", "audit", "features", "cache"),
+    "Look after data": ("inspect", "stats", "audit", "features", "cache"),
     "Carry models": ("export", "convert", "parity"),
 }
 """What a person wants, and the verbs for it; one that is not named here stands under `More`."""
