@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from pomona.data.read import read as read
     from pomona.data.simulate import simulate as simulate
     from pomona.errors import PomonaError as PomonaError
+    from pomona.experiments.analysis.duel import duel as duel
+    from pomona.experiments.analysis.explain import explain as explain
     from pomona.experiments.analysis.features import feature_table as feature_table
     from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
     from pomona.experiments.analysis.optimality import local_optimality as local_optimality
+    from pomona.experiments.analysis.power import power as power
     from pomona.experiments.best.best_ranker import BestRanker as BestRanker
+    from pomona.experiments.inspection import inspect as inspect
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -88,15 +92,19 @@ _HOMES = {
     "Ranker": "pomona.rankers.base",
     "Trace": "pomona.rankers.trace",
     "compare_measures": "pomona.experiments.analysis.measure_values",
+    "duel": "pomona.experiments.analysis.duel",
     "evaluate": "pomona.measures.judge",
+    "explain": "pomona.experiments.analysis.explain",
     "feature_table": "pomona.experiments.analysis.features",
     "from_model": "pomona.rankers.imported.imported",
     "from_sklearn": "pomona.rankers.imported.imported",
     "infer_relevance": "pomona.experiments.analysis.informative",
+    "inspect": "pomona.experiments.inspection",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
     "local_optimality": "pomona.experiments.analysis.optimality",
     "measure": "pomona.measures.parse",
+    "power": "pomona.experiments.analysis.power",
     "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",
     "read_log": "pomona.data.logs",

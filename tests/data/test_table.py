@@ -9,7 +9,7 @@ import pytest
 
 from pomona.data import table
 from pomona.data.dataset import Dataset
-from pomona.data.table import features_of_frame, read_table
+from pomona.data.table import features_of_frame, read_table, read_to_score
 from pomona.errors import InputError
 
 COLUMNS = {
@@ -108,8 +108,8 @@ def test_a_feature_that_is_always_missing_is_undefined(tmp_path):
 def test_a_copy_spares_parsing(tmp_path, monkeypatch):
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
     parsed = []
-    frame = table._frame
-    monkeypatch.setattr(table, "_frame", lambda *arguments: parsed.append(arguments) or frame(*arguments))
+    frame = table.read_frame
+    monkeypatch.setattr(table, "read_frame", lambda *arguments: parsed.append(arguments) or frame(*arguments))
     (tmp_path / "a.csv").write_text("label,qid,x,y\n0,b,1,5\n1,a,2,6\n2,b,3,7\n")
     first, second = (read_table(tmp_path / "a.csv", cache=True) for _ in range(2))
     assert len(parsed) == 1
@@ -229,3 +229,19 @@ def test_damage_that_shows_late_is_refused_too(tmp_path, monkeypatch):
     monkeypatch.setattr("pomona.data.table.dataset_of_frame", look)
     with pytest.raises(InputError, match=r"a\.csv: cannot be read as a table: offset out of range$"):
         read_table(tmp_path / "a.csv")
+
+
+def test_documents_that_are_to_be_scored(tmp_path):
+    (tmp_path / "a.csv").write_text("url,x,y,label,market\nu1,1,5,,de\nu2,2,6,1,fr\n")
+    data = read_to_score(tmp_path / "a.csv", doc_id="url", features=["y", "x"])
+    assert data.X.tolist() == [[5, 1], [6, 2]]
+    assert data.y.tolist() == [0, 0]
+    assert list(data.doc_ids) == ["u1", "u2"]
+    assert data.n_queries == 1
+    with pytest.raises(InputError, match=r"a\.csv: column 'market' \(feature\) holds String"):
+        read_to_score(tmp_path / "a.csv", doc_id="url")
+    with pytest.raises(InputError, match="no column 'grade'"):
+        read_to_score(tmp_path / "a.csv", label="grade")
+    (tmp_path / "b.csv").write_text("qid,x,label\n7,1,2\n7,2,0\n")
+    labelled = read_to_score(tmp_path / "b.csv")
+    assert (labelled.y.tolist(), labelled.qids.tolist()) == ([2, 0], [7])

@@ -109,7 +109,8 @@ def writable(data: Dataset) -> Dataset:
     queries = [str(qid) for qid in data.qids]
     if not any(re.search(r"[\s#]", query) for query in queries):
         return data
-    texts = np.repeat(np.array(queries, object), np.diff(data.query_ptr))
+    order, data = data.input_order, data.gathered()
+    texts = np.repeat(np.array(queries, object), data.query_lengths)
     of_rows = zip(data.doc_ids or (), texts, strict=True)
     comments = [f"docid = {document} query = {query}" for document, query in of_rows]
     return Dataset.from_parts(
@@ -120,7 +121,7 @@ def writable(data: Dataset) -> Dataset:
         doc_ids=data.doc_ids,
         comments=TextColumn.of(comments),
         feature_names=data.feature_names,
-        input_order=data.input_order,
+        input_order=order,
     )
 
 

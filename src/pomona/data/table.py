@@ -89,10 +89,52 @@ def read_table(
     return kept([file], [label, qid, doc_id], parse) if cache else parse()
 
 
+def read_to_score(
+    path: str | Path,
+    *,
+    label: str | None = None,
+    qid: str | None = None,
+    doc_id: str | None = None,
+    features: Sequence[str] = (),
+) -> Dataset:
+    """The documents of a table that are to be scored: they need no labels, which are 0 where one is missing.
+
+    Parameters
+    ----------
+    label, qid, doc_id : columns that are no features. Without a query column all rows are one query.
+    features : if the table has all of these, no other column is a feature.
+    """
+    frame = _narwhals_frame(read_frame(Path(path), qid or "qid", doc_id))
+    try:
+        for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id)):
+            if name is not None:
+                _check_column(name, frame.columns, use)
+        special = {label or "label": "label", qid or "qid": "qid", doc_id: "doc_id"}
+        found = {special[name]: frame.get_column(name) for name in frame.columns if name in special}
+        others = [name for name in frame.columns if name not in special]
+        wanted = list(features) if features and set(features) <= set(others) else others
+        X, names = features_of_frame(frame.select(wanted))
+        labels, queries = found.get("label"), found.get("qid")
+        has_labels = labels is not None and labels.dtype.is_numeric() and not labels.is_null().any()
+        if queries is not None:
+            _check_no_null(queries, str(queries.name))
+        return Dataset(
+            X,
+            np.nan_to_num(_numbers(labels, "label")) if has_labels else np.zeros(len(X)),
+            np.zeros(len(X), np.int64) if queries is None else _exact(queries),
+            doc_ids=None if doc_id is None else _texts(found["doc_id"]),
+            feature_names=names,
+        )
+    except InputError as error:
+        raise InputError(str(error), path) from None
+
+
 def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
-    """The table in a file, once it is known to fit into memory."""
+    """The table in a file, once it is known to fit into memory; ids are read as they are written."""
     import polars as pl
 
+    if not file.is_file():
+        raise InputError("no such file", file)
     suffix = _suffix(file)
     separator = {".csv": ",", ".tsv": "\t"}.get(suffix)
     # What is not compressed, polars reads from the disk itself, without a copy of the text.

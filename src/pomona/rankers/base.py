@@ -29,6 +29,7 @@ from pomona.errors import InputError, PomonaError
 from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
+from pomona.rankers.explanation import Explanation, explain, of_model
 from pomona.rankers.inputs import (
     aligned,
     as_dataset,
@@ -50,6 +51,7 @@ from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import NonNegativeInt, check_parameters
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
+from pomona.trees.shap import Shap
 
 Validation = Dataset | tuple[Any, Any, Any]
 SearchRange = tuple[float, float, str] | list[Any]
@@ -272,6 +274,27 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """
         self.check_fitted()
         return self.movable_queries(aligned(data, self.feature_names_, "data").gathered())
+
+    def explain(
+        self, X: Any, qid: Any = None, *, background: Dataset | None = None, method: str | None = None
+    ) -> Explanation:
+        """What each feature adds to the score of each document, in the order of the rows.
+
+        Parameters
+        ----------
+        background : documents that tell what is to be expected where nothing is known; X itself if left out.
+        method : of forests `path` (as LightGBM's `pred_contrib`) or `interventional`; others have one only.
+        """
+        self.check_fitted()
+        data = unlabelled(X, qid, self.feature_names_, type(self).__name__)
+        others = data if background is None else aligned(background, self.feature_names_, "background")
+        if not others.n_docs:
+            raise InputError("found no background document, expected one or more")
+        return explain(self, data, others, method)
+
+    def contributions(self, data: Dataset, background: Dataset, method: str | None) -> tuple[Shap, str]:
+        """What each feature adds to the scores of documents, and the name of the method: see `explain`."""
+        return of_model(self, data.X, background.X, method)
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""

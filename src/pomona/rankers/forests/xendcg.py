@@ -10,8 +10,8 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.objectives.xendcg import XENDCGObjective
-from pomona.rankers.base import query_weights
 from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.inputs import query_weights
 
 
 class XENDCG(ForestRanker):

@@ -26,12 +26,14 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
 from pomona.rankers.evaluator import RankingEvaluator
+from pomona.rankers.explanation import chosen, of_sum
 from pomona.rankers.learnt import FINITE, Array, check_learnt
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.movable import Movable
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.formats.layers import InputScale, Layers
 from pomona.trees.formats.weighted_sum import WeightedSum
+from pomona.trees.shap import Shap
 
 
 class LinearRanker(Ranker):
@@ -120,6 +122,10 @@ class LinearRanker(Ranker):
         return Movable(
             self.coef_, "weights", lambda coef: weighted_sums(X, coef), is_affine=True, is_free_of_scale=True
         )
+
+    def contributions(self, data: Dataset, background: Dataset, method: str | None) -> tuple[Shap, str]:
+        rows, others = self.prepared(data).X, self.prepared(background).X
+        return of_sum(self.coef_, float(self.intercept_), rows, others), chosen(method, ("linear",))
 
     def portable(self) -> WeightedSum | Layers:
         self.check_fitted()
