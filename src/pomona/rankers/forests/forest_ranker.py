@@ -17,6 +17,7 @@ from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange, Validation, as_dataset, restored
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.forests.training.start_scores import one_a_row, start_scores
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.model_file import with_prefix
@@ -24,16 +25,8 @@ from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
-from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
-from pomona.trees.grow_leafwise import LeafwiseGrower
-from pomona.trees.grow_oblivious import ObliviousGrower
 from pomona.trees.grower import Grower, GrowthRules
-
-GROWTHS: dict[str, type[LeafwiseGrower] | type[ObliviousGrower]] = {
-    "leafwise": LeafwiseGrower,
-    "oblivious": ObliviousGrower,
-}
 
 
 class ForestRanker(Ranker):
@@ -62,6 +55,7 @@ class ForestRanker(Ranker):
     is_traceable = True
     starts_from_scores: ClassVar[bool] = True
     """Whether trees can be added to given scores."""
+    _portion = Portion()
 
     measure: str | Measure = "ndcg@10"
     n_trees: PositiveInt = 500
@@ -167,6 +161,22 @@ class ForestRanker(Ranker):
             return scores + one_a_row(base, len(scores), "base")
         return scores if self.base_model_ is None else scores + self.base_model_.predict(X, qid)
 
+    def learn_portion(
+        self, train: Dataset, valid: Dataset | None, weights: Values | None, portion: Portion
+    ) -> None:
+        """On a worker of a cluster: learn with others from queries of which some are here."""
+        self._portion, self._log, self._trace, self._learnt_from = portion, None, None, train
+        self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
+        base = self.base_model_
+        of_train, of_valid = (
+            None if base is None or part is None else base.predict(part) for part in (train, valid)
+        )
+        self._bases = of_train, of_valid
+        self.learn(train, valid, weights)
+        if self._log is not None:
+            self.evals_, self.best_iteration_ = self._log.evals, self._log.best_iteration
+            self.interrupted_ = self._log.interrupted
+
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self._boost(train, valid, self.make_objective(train, weights), self._config())
 
@@ -194,6 +204,7 @@ class ForestRanker(Ranker):
             base=base,
             valid_base=valid_base,
             combine=self.combine_outputs,
+            portion=self._portion,
         )
         return log
 
@@ -218,8 +229,7 @@ class ForestRanker(Ranker):
             monotone=None if self.monotone is None else tuple(self.monotone),
             feature_fraction=self.feature_fraction,
         )
-        bins = Bins.of(train.X, max_bins=self.max_bins, seed=self.seed)
-        return GROWTHS[self.growth](bins, bins.codes(train.X), rules)
+        return self._portion.grower(self.growth, train.X, rules, self.max_bins, self.seed)
 
     @property
     def model_(self) -> Forest:
