@@ -106,14 +106,21 @@ class ForestRanker(Ranker):
         base: ArrayLike | None = None,
         valid_base: ArrayLike | None = None,
         base_model: Ranker | None = None,
+        client: Any = None,
     ) -> Self:
         """Learn from a dataset, or from features, labels and query ids: see `Ranker.fit`.
 
         The trees can be added to the scores of another model (Wu et al.'s F_0): to `base`, one score a
         document, with `valid_base` for the validation data, and `predict` then asks for those of its rows; or
         to those of `base_model`, a fitted ranker, which becomes a part of this one and of its file.
+
+        `client`, of a Dask cluster, has its workers learn, to the same model bit for bit. Then `X`, and
+        `valid`, may also be a Dask data frame, or paths of files (a list, or a pattern such as
+        `train-*.parquet`) that the workers can read; `y`, `qid` and `sample_weight` name columns of these.
         """
         self._check_start(base, base_model)
+        if client is not None:
+            return self._fit_on_cluster(X, y, qid, valid, sample_weight, trace, base, base_model, client)
         if self.warm_start and hasattr(self, "models_"):
             base_model = self.base_model_
         base_model = copy.copy(base_model)  # which may be fitted again, or be this very ranker
@@ -133,6 +140,28 @@ class ForestRanker(Ranker):
             return super().fit(X, y, qid, valid=valid, sample_weight=sample_weight, trace=trace)
         finally:
             del self._bases
+
+    def _fit_on_cluster(
+        self,
+        X: Any,
+        y: Any,
+        qid: Any,
+        valid: Any,
+        weights: Any,
+        trace: Trace | None,
+        base: ArrayLike | None,
+        base_model: Ranker | None,
+        client: Any,
+    ) -> Self:
+        from pomona.rankers.forests.cluster.fit import fit_on_cluster
+
+        refused = {"trace": trace, "base": base, "warm_start": self.warm_start or None}
+        if given := next((name for name, value in refused.items() if value is not None), None):
+            raise InputError(f"a cluster cannot train with {given}: leave {given} or client out")
+        self.__dict__.pop("n_features_in_", None)  # what a failed training leaves is no model
+        chosen = {"valid": valid, "sample_weight": weights, "base_model": base_model}
+        fit_on_cluster(self, X, y, qid, **chosen, client=client)
+        return self
 
     def _check_start(self, base: ArrayLike | None, base_model: Ranker | None) -> None:
         """Refuse start scores that this ranker, or the model it goes on from, can do nothing with."""

@@ -34,7 +34,7 @@ def dealt(parts, n_workers):
     """What comes to each worker."""
     cuts = cut_points([facts_of(part) for part in parts], n_workers)
     names = parts[0].data.feature_names
-    pieces = [split_part(part, cuts, names, 0.0) for part in parts]
+    pieces = [split_part(part, cuts, len(names), names) for part in parts]
     return [assemble([of_part[w] for of_part in pieces]) for w in range(len(cuts) + 1)]
 
 

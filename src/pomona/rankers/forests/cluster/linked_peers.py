@@ -33,7 +33,7 @@ Address = tuple[str, int]
 T = TypeVar("T")
 
 _SMALL = 1 << 13  # numbers that are quicker sent twice than in halves; they fit the buffers of a connection
-_LINK_SECONDS = 60.0
+_LINK_SECONDS = 600.0  # a worker may be busy with something else; the client ends it if one is lost
 _SILENCE = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 25_000}
 
 

@@ -134,10 +134,10 @@ class Piece:
 
 
 def split_part(
-    part: Part, cuts: NDArray[np.uint64], feature_names: Sequence[str], undefined: float
+    part: Part, cuts: NDArray[np.uint64], n_features: int, feature_names: Sequence[str]
 ) -> list[Piece]:
-    """What of a part goes to each worker."""
-    data = part.data.widened(len(feature_names), undefined).with_features(feature_names)
+    """What of a part goes to each worker; features that only a wider part mentions are 0."""
+    data = part.data.widened(n_features).with_features(feature_names)
     worker = np.searchsorted(cuts, hashes_of(data.qids), side="right")
     whole = Part(data, part.weights)
     queries = [np.flatnonzero(worker == w) for w in range(len(cuts) + 1)]

@@ -6,6 +6,7 @@ so scores, draws and learning curves come to the same bits as in a training that
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,18 +18,23 @@ from pomona.trees.grower import Grower, GrownTree
 from pomona.trees.peers import Peers
 from pomona.trees.walk import leaves_of
 
+RecordedTree = tuple[GrownTree, dict[str, Any]]
+"""A tree, without the leaves of rows, and the state of the random numbers after it."""
+
 _NO_ROWS = np.empty(0, np.int32)
 
 
 @dataclass
 class TreeRecord:
-    """Trees in the order in which they were grown, each with the state of the random numbers after it."""
+    """Trees in the order in which they were grown."""
 
-    trees: list[tuple[GrownTree, dict[str, Any]]] = field(default_factory=list)
+    trees: list[RecordedTree] = field(default_factory=list)
     n_given: int = 0
     """How many this training has been given, or has grown itself."""
     interrupted: bool = False
     """Whether somebody asked this training to end: it does before the next tree."""
+    tell: Callable[[RecordedTree], None] | None = None
+    """Who is told of every new tree."""
 
 
 class RecordedGrower(Grower):
@@ -55,6 +61,8 @@ class RecordedGrower(Grower):
             return replace(tree, leaf_of_row=leaves_of(self._X, *path))
         tree = self._grower.grow(gradient, hessian, rows, rng)
         record.trees.append((replace(tree, leaf_of_row=_NO_ROWS), dict(rng.bit_generator.state)))
+        if record.tell is not None:
+            record.tell(record.trees[-1])
         return tree
 
     def _divide_leaves(self, workspace: Any) -> int:
