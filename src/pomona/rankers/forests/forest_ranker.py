@@ -55,6 +55,8 @@ class ForestRanker(Ranker):
     is_traceable = True
     starts_from_scores: ClassVar[bool] = True
     """Whether trees can be added to given scores."""
+    trains_on_clusters: ClassVar[bool] = True
+    """Whether `fit` takes a `client`."""
     _portion = Portion()
 
     measure: str | Measure = "ndcg@10"
@@ -155,6 +157,8 @@ class ForestRanker(Ranker):
     ) -> Self:
         from pomona.rankers.forests.cluster.fit import fit_on_cluster
 
+        if not self.trains_on_clusters:
+            raise InputError(f"{type(self).__name__} cannot be trained on a cluster: leave client out")
         refused = {"trace": trace, "base": base, "warm_start": self.warm_start or None}
         if given := next((name for name, value in refused.items() if value is not None), None):
             raise InputError(f"a cluster cannot train with {given}: leave {given} or client out")

@@ -11,6 +11,7 @@ import operator
 import os
 import pickle
 import secrets
+import threading
 import time
 import uuid
 import warnings
@@ -173,11 +174,20 @@ class ClusterTraining:
             try:
                 self.outcomes = self._finished(futures, addresses, run, ranks)
             except BaseException:
-                with suppress(Exception):
-                    self._on_workers(session.close_sessions, run, ranks, on_error="ignore")
-                self._client.cancel(futures)
+                self._close(futures, run, ranks)
                 raise
         return self._judged(self.outcomes)
+
+    def _close(self, futures: list[Any], run: str, ranks: dict[str, int]) -> None:
+        """End what is left of a training, without waiting: of dead workers it would be for long."""
+
+        def close() -> None:
+            with suppress(Exception):
+                self._client.cancel(futures)
+                left = {address: ranks[address] for address in self._client.nthreads() if address in ranks}
+                self._on_workers(session.close_sessions, run, left, on_error="ignore")
+
+        threading.Thread(target=close, daemon=True).start()
 
     def _judged(self, outcomes: list[Outcome]) -> Outcome:
         for outcome in outcomes:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -94,11 +95,11 @@ def learn(
         session.record.tell = _teller(worker, run, ranker)
     try:
         session.peers.connect(addresses)
-        with warnings.catch_warnings(record=True) as caught, threads(worker.state.nthreads):
-            warnings.simplefilter("always", UserWarning)
+        messages: list[str] = []
+        with _warnings(messages) if rank == 0 else nullcontext(), threads(worker.state.nthreads):
             part, held_out, portion = portion_of(train, valid, session.peers, session.record)
             ranker.learn_portion(part.data, held_out, part.weights, portion)
-        return _learnt(ranker, rank, [str(each.message) for each in caught], session.peers)
+        return _learnt(ranker, rank, messages, session.peers)
     except KeyboardInterrupt:
         return Outcome(is_interrupted=True)
     except PeerLostError as error:
@@ -108,6 +109,15 @@ def learn(
     finally:
         session.peers.close()
         _sessions.pop((run, rank), None)
+
+
+@contextmanager
+def _warnings(out: list[str]) -> Iterator[None]:
+    """Keep what is warned of, for the client to say."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    out += [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
 
 
 def _learnt(ranker: Ranker, rank: int, messages: list[str], peers: LinkedPeers) -> Outcome:
