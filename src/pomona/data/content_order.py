@@ -48,9 +48,8 @@ def in_content_order(data: Dataset, weights: Values | None = None) -> Dataset:
     (True, [0.0, 1.0, 2.0])
     """
     came, data = data, data.gathered()
-    hashes = _hashes(data)
-    keys = [hashes] if weights is None else [mix(hashes + mix(weights.view(np.uint64))), hashes]
-    queries = np.lexsort([np.add.reduceat(mix(key), data.query_ptr[:-1]) for key in keys])
+    keys = _document_keys(data, weights)
+    queries = np.lexsort(_query_keys(keys, data))
     place: NDArray[np.int64] = np.empty_like(queries)
     place[queries] = np.arange(len(queries))
     rows = np.lexsort([*keys, np.repeat(place, np.diff(data.query_ptr))])
@@ -63,6 +62,20 @@ def in_content_order(data: Dataset, weights: Values | None = None) -> Dataset:
         getattr(ordered, name).flags.writeable = getattr(data, name).flags.writeable
     ordered.input_order = rows if came.input_order is None else came.input_order[rows]
     return ordered
+
+
+def query_keys(data: Dataset, weights: Values | None = None) -> NDArray[np.uint64]:
+    """(any, n_queries) What decides the order of queries, the last row first; also of queries elsewhere."""
+    return _query_keys(_document_keys(data, weights), data)
+
+
+def _query_keys(document_keys: list[NDArray[np.uint64]], data: Dataset) -> NDArray[np.uint64]:
+    return np.stack([np.add.reduceat(mix(key), data.query_ptr[:-1]) for key in document_keys])
+
+
+def _document_keys(data: Dataset, weights: Values | None) -> list[NDArray[np.uint64]]:
+    hashes = _hashes(data)
+    return [hashes] if weights is None else [mix(hashes + mix(weights.view(np.uint64))), hashes]
 
 
 def _hashes(data: Dataset) -> NDArray[np.uint64]:

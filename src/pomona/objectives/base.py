@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,25 @@ from pomona.errors import InputError
 
 LEAST_HESSIAN = 1e-12
 """Of a document in logit boosting: a rare class makes p (1 − p) so small that a leaf's sum could vanish."""
+
+
+class Whole(Protocol):
+    """All documents, where an objective has those of one machine of a cluster: some whole queries."""
+
+    @property
+    def query_numbers(self) -> Offsets:
+        """Where its queries stand among all, ascending."""
+
+    @property
+    def doc_numbers(self) -> Offsets:
+        """Where its documents stand among all, ascending."""
+
+    @property
+    def n_docs(self) -> int:
+        """How many documents there are in all."""
+
+    def add(self, sums: NDArray[np.int64]) -> None:
+        """Replace integers by their sums over all machines."""
 
 
 class Objective(ABC):
@@ -28,6 +47,16 @@ class Objective(ABC):
     def start(self) -> float:
         """The score that every document starts from; 0 where only differences of scores matter."""
         return 0.0
+
+    def join(self, whole: Whole) -> None:
+        """Become a part of an objective of all documents: what depends on those elsewhere is set right.
+
+        An objective whose gradients depend on a query alone, and that draws nothing at random, need do
+        nothing here; one that does not say so is refused.
+        """
+        raise InputError(
+            f"{type(self).__name__} does not know how to be trained on a cluster: leave client out"
+        )
 
     @abstractmethod
     def gradients(

@@ -26,11 +26,12 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
-from pomona.rankers.base import Ranker, query_weights
+from pomona.rankers.base import Ranker
 from pomona.rankers.combine.members.member_file import restored_members, written_members
 from pomona.rankers.combine.members.query_scale import on_query_scale
 from pomona.rankers.combine.members.weighted import weighted, weighted_or_none
 from pomona.rankers.evaluator import RankingEvaluator
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.model_file import parameters_to_json
 from pomona.rankers.parameter import NonNegativeInt, PositiveInt
 from pomona.trees.forest import Forest

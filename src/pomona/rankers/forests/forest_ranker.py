@@ -17,6 +17,7 @@ from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange, Validation, restored
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.forests.training.start_scores import one_a_row, start_scores
 from pomona.rankers.inputs import as_dataset
 from pomona.rankers.learnt import FINITE, check_learnt
@@ -25,16 +26,8 @@ from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
-from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
-from pomona.trees.grow_leafwise import LeafwiseGrower
-from pomona.trees.grow_oblivious import ObliviousGrower
 from pomona.trees.grower import Grower, GrowthRules
-
-GROWTHS: dict[str, type[LeafwiseGrower] | type[ObliviousGrower]] = {
-    "leafwise": LeafwiseGrower,
-    "oblivious": ObliviousGrower,
-}
 
 
 class ForestRanker(Ranker):
@@ -64,6 +57,9 @@ class ForestRanker(Ranker):
     is_traceable = True
     starts_from_scores: ClassVar[bool] = True
     """Whether trees can be added to given scores."""
+    trains_on_clusters: ClassVar[bool] = True
+    """Whether `fit` takes a `client`."""
+    _portion = Portion()
 
     measure: str | Measure = "ndcg@10"
     n_trees: PositiveInt = 500
@@ -115,14 +111,21 @@ class ForestRanker(Ranker):
         base: ArrayLike | None = None,
         valid_base: ArrayLike | None = None,
         base_model: Ranker | None = None,
+        client: Any = None,
     ) -> Self:
         """Learn from a dataset, or from features, labels and query ids: see `Ranker.fit`.
 
         The trees can be added to the scores of another model (Wu et al.'s F_0): to `base`, one score a
         document, with `valid_base` for the validation data, and `predict` then asks for those of its rows; or
         to those of `base_model`, a fitted ranker, which becomes a part of this one and of its file.
+
+        `client`, of a Dask cluster, has its workers learn, to the same model bit for bit. Then `X`, and
+        `valid`, may also be a Dask data frame, or paths of files (a list, or a pattern such as
+        `train-*.parquet`) that the workers can read; `y`, `qid` and `sample_weight` name columns of these.
         """
         self._check_start(base, base_model)
+        if client is not None:
+            return self._fit_on_cluster(X, y, qid, valid, sample_weight, trace, base, base_model, client)
         if self.warm_start and hasattr(self, "models_"):
             base_model = self.base_model_
         base_model = copy.copy(base_model)  # which may be fitted again, or be this very ranker
@@ -142,6 +145,30 @@ class ForestRanker(Ranker):
             return super().fit(X, y, qid, valid=valid, sample_weight=sample_weight, trace=trace)
         finally:
             del self._bases
+
+    def _fit_on_cluster(
+        self,
+        X: Any,
+        y: Any,
+        qid: Any,
+        valid: Any,
+        weights: Any,
+        trace: Trace | None,
+        base: ArrayLike | None,
+        base_model: Ranker | None,
+        client: Any,
+    ) -> Self:
+        from pomona.rankers.forests.cluster.fit import fit_on_cluster
+
+        if not self.trains_on_clusters:
+            raise InputError(f"{type(self).__name__} cannot be trained on a cluster: leave client out")
+        refused = {"trace": trace, "base": base, "warm_start": self.warm_start or None}
+        if given := next((name for name, value in refused.items() if value is not None), None):
+            raise InputError(f"a cluster cannot train with {given}: leave {given} or client out")
+        self.__dict__.pop("n_features_in_", None)  # what a failed training leaves is no model
+        chosen = {"valid": valid, "sample_weight": weights, "base_model": base_model}
+        fit_on_cluster(self, X, y, qid, **chosen, client=client)
+        return self
 
     def _check_start(self, base: ArrayLike | None, base_model: Ranker | None) -> None:
         """Refuse start scores that this ranker, or the model it goes on from, can do nothing with."""
@@ -170,6 +197,22 @@ class ForestRanker(Ranker):
             return scores + one_a_row(base, len(scores), "base")
         return scores if self.base_model_ is None else scores + self.base_model_.predict(X, qid)
 
+    def learn_portion(
+        self, train: Dataset, valid: Dataset | None, weights: Values | None, portion: Portion
+    ) -> None:
+        """On a worker of a cluster: learn with others from queries of which some are here."""
+        self._portion, self._log, self._trace, self._learnt_from = portion, None, None, train
+        self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
+        base = self.base_model_
+        of_train, of_valid = (
+            None if base is None or part is None else base.predict(part) for part in (train, valid)
+        )
+        self._bases = of_train, of_valid
+        self.learn(train, valid, weights)
+        if self._log is not None:
+            self.evals_, self.best_iteration_ = self._log.evals, self._log.best_iteration
+            self.interrupted_ = self._log.interrupted
+
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self._boost(train, valid, self.make_objective(train, weights), self._config())
 
@@ -197,6 +240,7 @@ class ForestRanker(Ranker):
             base=base,
             valid_base=valid_base,
             combine=self.combine_outputs,
+            portion=self._portion,
         )
         return log
 
@@ -222,8 +266,7 @@ class ForestRanker(Ranker):
             feature_fraction=self.feature_fraction,
             newton_splits=self.splits == "newton",
         )
-        bins = Bins.of(train.X, max_bins=self.max_bins, seed=self.seed)
-        return GROWTHS[self.growth](bins, bins.codes(train.X), rules)
+        return self._portion.grower(self.growth, train.X, rules, self.max_bins, self.seed)
 
     @property
     def model_(self) -> Forest:
