@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from pomona.rankers.linear.rank_svm import RankSVM as RankSVM
     from pomona.rankers.linear.smooth_rank import SmoothRank as SmoothRank
     from pomona.rankers.linear.svm_map import SVMMap as SVMMap
+    from pomona.rankers.neural.context_rank import ContextRank as ContextRank
     from pomona.rankers.neural.lambda_rank import LambdaRank as LambdaRank
     from pomona.rankers.neural.list_mle import ListMLE as ListMLE
     from pomona.rankers.neural.list_net import ListNet as ListNet
