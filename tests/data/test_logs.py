@@ -110,7 +110,7 @@ def test_tables_of_solr_and_frames(tmp_path, judgments):
         for document, values in documents.items()
     ]
     expected = np.array(EXPECTED_X, np.float32)
-    for frame in (pl.DataFrame(rows), pd.DataFrame(rows)):
+    for frame in (pl.DataFrame(rows), pl.LazyFrame(rows), pd.DataFrame(rows)):
         np.testing.assert_array_equal(read_log(frame, judgments).X, expected)
     for name, write in (("log.csv", pl.DataFrame.write_csv), ("log.parquet", pl.DataFrame.write_parquet)):
         write(pl.DataFrame(rows), tmp_path / name)
@@ -204,3 +204,5 @@ def test_lists_that_do_not_belong_together(tmp_path):
         pm.read_log(path, qrels)
     with pytest.raises(InputError, match="found no column called qid or"):
         read_log(pl.DataFrame({"a": [1]}), qrels)
+    with pytest.raises(InputError, match="'Grade' looks like a judgment, and would become a feature"):
+        read_log(pl.DataFrame({"qid": [7], "doc_id": ["z"], "Grade": [1]}), qrels)

@@ -22,7 +22,7 @@ from pomona.errors import InputError
 
 QUERY_COLUMNS = ("query", "querytext", "qid", "queryid")
 DOCUMENT_COLUMNS = ("docid", "documentid", "docno", "doc", "id")
-_LABEL_COLUMNS = ("rating", "grade", "label", "relevance", "judgment", "judgement")
+LABEL_COLUMNS = ("rating", "grade", "label", "relevance", "judgment", "judgement")
 _PLUGIN_LINE = re.compile(r"(\S+)\s+qid:(\S+)\s*#\s*(\S+)")
 _BYTES_A_BYTE = 12  # of text, in memory as Python's objects
 
@@ -104,7 +104,7 @@ def _of_table(text: str, file: str) -> Rows:
     delimiter = "\t" if "\t" in head else ";" if ";" in head and "," not in head else ","
     reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
     names = [plain_column(name) for name in next(reader)]
-    wanted = (QUERY_COLUMNS, DOCUMENT_COLUMNS, _LABEL_COLUMNS)
+    wanted = (QUERY_COLUMNS, DOCUMENT_COLUMNS, LABEL_COLUMNS)
     places = [next((names.index(name) for name in known if name in names), None) for known in wanted]
     if None in places:
         missing = wanted[places.index(None)]

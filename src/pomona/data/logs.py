@@ -29,7 +29,14 @@ from numpy.typing import NDArray
 from pomona._machine import require_memory
 from pomona.data.compression import first_line, plain_name, read_bytes
 from pomona.data.dataset import Dataset
-from pomona.data.judgments import DOCUMENT_COLUMNS, QUERY_COLUMNS, Judgments, plain_column, read_judgments
+from pomona.data.judgments import (
+    DOCUMENT_COLUMNS,
+    LABEL_COLUMNS,
+    QUERY_COLUMNS,
+    Judgments,
+    plain_column,
+    read_judgments,
+)
 from pomona.data.table import features_of_frame, is_table, read_frame
 from pomona.data.text import TextColumn
 from pomona.errors import InputError
@@ -129,7 +136,8 @@ def frame_log(frame: Any) -> Log:
     """The log in a data frame: a column of queries, one of document ids, and the features."""
     import narwhals as nw
 
-    table = nw.from_native(frame, eager_only=True)
+    table = nw.from_native(frame, pass_through=False)
+    table = table.collect() if isinstance(table, nw.LazyFrame) else table
     query, document = _id_columns(table.columns)
     X, names = features_of_frame(table.drop([query, document]).to_native(), np.float64)
     queries, documents = (list(map(str, table.get_column(name).to_list())) for name in (query, document))
@@ -142,6 +150,8 @@ def _id_columns(columns: Sequence[str]) -> tuple[str, str]:
     for candidates in (_NUMBERS_FIRST, DOCUMENT_COLUMNS):
         if not any(name in known for name in candidates):
             raise InputError(f"found no column called {' or '.join(candidates)}: name it so")
+    if label := next((known[name] for name in LABEL_COLUMNS if name in known), None):
+        raise InputError(f"column {label!r} looks like a judgment, and would become a feature: drop it")
     query, document = (
         next(known[name] for name in candidates if name in known)
         for candidates in (_NUMBERS_FIRST, DOCUMENT_COLUMNS)
