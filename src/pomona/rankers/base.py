@@ -223,7 +223,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         if held_out is not None:
             held_out = aligned(held_out, train.feature_names, "validation data")
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
-        self.longest_query_ = int(np.diff(train.query_ptr).max())
+        self.longest_query_ = int(train.query_lengths.max())
         self._set_column_names(column_names(X))
         self._log, self._trace = None, trace
         try:
