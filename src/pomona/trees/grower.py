@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ _PIECE = 1 << 13
 def _value_pieces(first, last, pieces, rows, gradient, hessian, scales, out_sums, out_leaf):
     """pieces (n_pieces, 3): first row, last row, leaf · scales (2,) · out_sums (n_pieces, 2) integers."""
     for p in range(first, last):
-        g, h = 0, 0
+        g, h = np.int64(0), np.int64(0)
         leaf = pieces[p, 2]
         for k in range(pieces[p, 0], pieces[p, 1]):
             row = rows[k]
@@ -260,6 +260,9 @@ def newton_steps(sums: Values, l2: float) -> Values:
 
 class Grower(ABC):
     """Grows one tree after another on the same binned documents."""
+
+    on_gpu: ClassVar[bool] = False
+    """Whether gradients may lie on a GPU."""
 
     def __init__(
         self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int, *, is_oblivious: bool = False

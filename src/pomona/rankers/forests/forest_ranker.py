@@ -25,6 +25,7 @@ from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt,
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.binning import Bins
+from pomona.trees.device import is_on_gpu
 from pomona.trees.forest import Forest
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
@@ -54,6 +55,7 @@ class ForestRanker(Ranker):
     query_fraction : the share of queries each tree learns from.
     monotone : −1, 0 or 1 for each feature: scores may only fall, do as they like, or only rise with it.
     early_stopping : stop after so many rounds without a better validation measure; None never stops.
+    device : `cpu`, `cuda`: trees grow on a GPU, the same bit for bit, or `auto`: on a GPU if there is one.
     warm_start : go on from the trees of the last fit (or of the loaded model), up to `n_trees` in all.
     seed : same seed, same model, whatever the number of threads.
     verbose : show a progress bar.
@@ -77,6 +79,7 @@ class ForestRanker(Ranker):
     query_fraction: Share = 1.0
     monotone: tuple[int, ...] | None = None
     early_stopping: PositiveInt | None = 50
+    device: Literal["cpu", "cuda", "auto"] = "cpu"
     warm_start: bool = False
     seed: NonNegativeInt = 0
     verbose: bool = False
@@ -219,6 +222,10 @@ class ForestRanker(Ranker):
             feature_fraction=self.feature_fraction,
         )
         bins = Bins.of(train.X, max_bins=self.max_bins, seed=self.seed)
+        if is_on_gpu(self.device):
+            from pomona.trees.cuda.grower import CUDA_GROWTHS
+
+            return CUDA_GROWTHS[self.growth](bins, train.X, rules)
         return GROWTHS[self.growth](bins, bins.codes(train.X), rules)
 
     @property

@@ -1,0 +1,16 @@
+"""Which objectives have a form on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pomona.objectives.base import Objective
+from pomona.objectives.cuda.regression import CudaRegression
+from pomona.objectives.regression import RegressionObjective
+
+
+def cuda_form(objective: Objective) -> Any:
+    """What computes the same derivatives on a GPU, or None: they are then computed by the CPU, and sent."""
+    if type(objective) is RegressionObjective:
+        return CudaRegression(objective._target, objective._weights)
+    return None
