@@ -23,7 +23,7 @@ def running_sums():
         for b in range(t, 256, n_threads):
             out[b] = sums[b]
         cuda.syncthreads()
-        split.tournament(gains[t], np.int64(1000 - t), best, partial)
+        split.tournament(gains[t], np.int64(1000 - t), best, partial, 1)
         if t == 0:
             out_best[0], out_best[1] = best[0], np.float64(partial[0])
 

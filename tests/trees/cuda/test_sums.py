@@ -18,7 +18,9 @@ def packing():
         hessian = random.random(50).astype(np.float32)
         rows = np.arange(0, 50, 2, dtype=np.int32)
         on_gpu = [cuda.to_device(array) for array in (gradient, hessian, rows[None])]
-        sums = FloatSums().of(*on_gpu, len(rows), is_bag=True)
+        order = cuda.to_device(np.ones(9, np.int64))
+        sums = FloatSums(order).of(*on_gpu, len(rows), is_bag=True)
+        assert not order.copy_to_host().any()
         assert math.isclose(sums[0], gradient[rows][gradient[rows] > 0].astype(float).sum())
         assert sums[3:] == [float(abs(gradient).max()), float(hessian.max())]
         found, expected = (

@@ -68,22 +68,22 @@ def first_task(offset):
 @kernel
 def open_children(leaf, new, leaves, reals, columns, rules):
     """As `trees.divide.open_children`, by one thread; also says where rows of both children are to go."""
-    node, half = new - 1, leaves[leaf, HALF]
+    # All that is read comes first: a load that could depend on a store before it would wait for it.
+    node, half, slot, depth = new - 1, leaves[leaf, HALF], leaves[leaf, SLOT], leaves[leaf, DEPTH] + 1
     column, left_total, total = leaves[leaf, COLUMN], leaves[leaf, LEFT_TOTAL], leaves[leaf, TOTAL]
-    leaves[node, NODE_COLUMN], leaves[node, NODE_BIN] = column, leaves[leaf, BIN]
-    leaves[node, NODE_NAN_LEFT], reals[node, NODE_GAIN] = leaves[leaf, NAN_LEFT], reals[leaf, GAIN]
-    leaves[node, NODE_LEFT], leaves[node, NODE_RIGHT] = ~leaf, ~new
-    parent = leaves[leaf, PARENT]
-    if parent >= 0:
-        leaves[parent, NODE_RIGHT if leaves[leaf, IS_RIGHT] else NODE_LEFT] = node
+    bin_, nan_left, gain = leaves[leaf, BIN], leaves[leaf, NAN_LEFT], reals[leaf, GAIN]
+    parent, is_right = leaves[leaf, PARENT], leaves[leaf, IS_RIGHT]
     begin, end = leaves[leaf, BEGIN], leaves[leaf, END]
+    low, high, monotone = reals[leaf, LOW], reals[leaf, HIGH], columns[column, MONOTONE]
     n_left = count_of(left_total, rules)
-    slot = leaves[leaf, SLOT]
+    leaves[node, NODE_COLUMN], leaves[node, NODE_BIN], leaves[node, NODE_NAN_LEFT] = column, bin_, nan_left
+    leaves[node, NODE_LEFT], leaves[node, NODE_RIGHT], reals[node, NODE_GAIN] = ~leaf, ~new, gain
+    if parent >= 0:
+        leaves[parent, NODE_RIGHT if is_right else NODE_LEFT] = node
     is_left_small = 2 * n_left <= end - begin
     leaves[leaf, SLOT] = new if is_left_small else slot
     leaves[new, SLOT] = slot if is_left_small else new
-    leaves[leaf, DEPTH] += 1
-    leaves[new, DEPTH] = leaves[leaf, DEPTH]
+    leaves[leaf, DEPTH] = leaves[new, DEPTH] = depth
     leaves[leaf, END] = leaves[new, BEGIN] = leaves[new, CURSOR] = begin + n_left
     leaves[new, END], leaves[leaf, CURSOR] = end, begin
     leaves[leaf, HALF] = leaves[new, HALF] = 1 - half
@@ -91,9 +91,7 @@ def open_children(leaf, new, leaves, reals, columns, rules):
     leaves[leaf, PARENT] = leaves[new, PARENT] = node
     leaves[leaf, IS_RIGHT], leaves[new, IS_RIGHT] = 0, 1
     leaves[new, GRADIENTS] = leaves[new, HESSIANS] = 0
-    low, high = reals[leaf, LOW], reals[leaf, HIGH]
     reals[new, LOW], reals[new, HIGH] = low, high
-    monotone = columns[column, MONOTONE]
     if monotone != 0:
         between = middle_value(left_total, total, low, high, rules)
         if monotone > 0:

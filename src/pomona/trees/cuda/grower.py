@@ -55,22 +55,25 @@ class CudaWorkspace:
         if rules.monotone is not None:
             usable[:, table.MONOTONE] = np.array(rules.monotone)[self.usable]
         self._launched = launched
-        self._sums = FloatSums()
         self._rules = np.zeros(table.RULES_SIZE)
         self._on_rules = cuda.to_device(self._rules)
         self._on_columns = cuda.to_device(self._columns)
         self._codes = encoded(X, bins, self.usable)
         self._histograms = cuda.device_array((n_leaves + 1, n_columns, table.N_BINS_AT_MOST), np.int64)
         self._leaves = cuda.device_array((n_leaves + 1, table.LEAF_WIDTH), np.int64)
-        self._reals = cuda.device_array((n_leaves + 1, table.REAL_WIDTH), np.float64)
+        self._reals = self._leaves.view(np.float64)
+        self._grown = cuda.pinned_array((n_leaves + 1, table.LEAF_WIDTH), np.int64)
+        self._value = cuda.device_array(n_leaves, np.float64)
         self._best = cuda.device_array((n_columns, 2, 2), np.int64)
         self._best_gains = cuda.device_array((n_columns, 2), np.float64)
         self._order = cuda.device_array(table.ORDER_SIZE, np.int64)
+        self._sums = FloatSums(self._order)
         self._gradient = cuda.device_array(self.n_docs, np.float32)
         self._hessian = cuda.device_array(self.n_docs, np.float32)
         self.leaf_of_row = cuda.device_array(self.n_docs, np.int32)
+        self._add = _add_values[max(1, min(1024, self.n_docs // N_THREADS)), N_THREADS]
         self._make_room(self.n_docs)
-        self._n_blocks = 0
+        self._launch: Any = None
 
     def _make_room(self, n_rows: int) -> None:
         """For so many rows, as a bootstrap sample may have more than there are documents."""
@@ -121,7 +124,10 @@ class CudaWorkspace:
             self._on_columns.copy_to_device(self._columns)
 
     def grow(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Grow a tree; returns the tables of leaves and of reals, as far as they are filled."""
+        """Grow a tree; returns the tables of leaves and of reals, as far as they are filled.
+
+        The row behind the last leaf tells how many there are, 0 if a sum left its field.
+        """
         packing, rules = self.packing, self.rules
         while True:
             limits = (rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)
@@ -132,26 +138,28 @@ class CudaWorkspace:
                 *terms, depth, self._n_leaves, self.n_rows, self.is_bag, *scales, *limits_of(packing)
             )  # fmt: skip
             self._on_rules.copy_to_device(self._rules)
-            self._order.copy_to_device(np.zeros(table.ORDER_SIZE, np.int64))
             arguments = (
                 self._codes, self.gradient, self.hessian, np.uint64(self.seed), self._on_rules,
                 self._on_columns, self._rows, self._values, self._histograms, self._leaves, self._reals,
                 self._best, self._best_gains, self._order, self.leaf_of_row,
             )  # fmt: skip
-            self._n_blocks = self._n_blocks or blocks_for(self._launched, arguments)
-            self._launched[self._n_blocks, N_THREADS](*arguments)
-            order = self._order.copy_to_host()
-            if not order[table.FAILED]:
-                n_leaves = int(order[table.N_LEAVES])
-                return self._leaves.copy_to_host()[:n_leaves], self._reals.copy_to_host()[:n_leaves]
+            if self._launch is None:
+                self._launch = self._launched[blocks_for(self._launched, arguments), N_THREADS]
+            self._launch(*arguments)
+            leaves = self._leaves.copy_to_host(self._grown)[:-1].copy()
+            n_leaves = int(self._grown[-1, 0])
+            if n_leaves:
+                return leaves[:n_leaves], leaves[:n_leaves].view(np.float64)
+            self._order.copy_to_device(np.zeros(table.ORDER_SIZE, np.int64))
             halved = packing.gradient_scale / 2, packing.hessian_scale / 2
             packing = replace(packing, gradient_scale=halved[0], hessian_scale=halved[1])
 
     def add(self, value: Values, out: Any) -> None:
         """Add the value of its leaf to every document's score."""
-        _add_values[max(1, min(1024, self.n_docs // N_THREADS)), N_THREADS](
-            self.leaf_of_row, cuda.to_device(value), out
-        )
+        padded = np.zeros(self._n_leaves)
+        padded[: len(value)] = value
+        self._value.copy_to_device(padded)
+        self._add(self.leaf_of_row, self._value, out)
 
 
 class CudaGrower(Grower):

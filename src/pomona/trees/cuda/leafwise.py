@@ -33,6 +33,7 @@ from pomona.trees.cuda.table import (
     N_PAIRS,
     NAN_LEFT,
     NEW,
+    RULES_SIZE,
     SLOT,
     TOTAL,
     VALUE_UNIT,
@@ -61,7 +62,7 @@ def _search_column(
                 found, is_allowed = gain_of(left, total, monotone, low, high, rules)
                 if is_allowed and found > gain:
                     gain, code = found, np.int64(nan_left * N_BINS_AT_MOST + b)
-    tournament(gain, code, gains, codes)
+    tournament(gain, code, gains, codes, 1)
     if t == 0:
         code = codes[0]
         best[column, side, 0] = code
@@ -73,22 +74,24 @@ def _search_column(
 
 
 @kernel
-def _settle_leaf(leaf, side, leaves, reals, rules, best, best_gains, gains, codes):
-    """The best split of a leaf over all columns, of equal gains that on the first, by the whole block."""
-    t, n_columns = cuda.threadIdx.x, best.shape[0]
-    unit = rules[VALUE_UNIT]
+def _settle_leaves(left, right, n_sides, leaves, reals, rules, best, best_gains, gains, codes):
+    """The best splits of both sides over all columns, of equals that on the first, by the whole block."""
+    t, unit = cuda.threadIdx.x, rules[VALUE_UNIT]
+    side = t % 2
+    leaf = left if side == 0 else right
     least = least_gain(leaves[leaf, TOTAL], reals[leaf, LOW] / unit, reals[leaf, HIGH] / unit, rules)
     gain, code = least * rules[GAIN_UNIT], NO_CODE
-    for column in range(t, n_columns, cuda.blockDim.x):
-        if best[column, side, 0] < NO_CODE and best_gains[column, side] > gain:
-            gain, code = best_gains[column, side], np.int64(column)
-    tournament(gain, code, gains, codes)
-    if t == 0:
-        column = codes[0]
-        reals[leaf, GAIN] = gains[0] if column < NO_CODE else 0.0
+    if side < n_sides:
+        for column in range(t // 2, best.shape[0], cuda.blockDim.x // 2):
+            if best[column, side, 0] < NO_CODE and best_gains[column, side] > gain:
+                gain, code = best_gains[column, side], np.int64(column)
+    tournament(gain, code, gains, codes, 2)
+    if t < n_sides:
+        column = codes[t]
+        reals[leaf, GAIN] = gains[t] if column < NO_CODE else 0.0
         if column < NO_CODE:
-            split = best[column, side, 0]
-            leaves[leaf, COLUMN], leaves[leaf, LEFT_TOTAL] = column, best[column, side, 1]
+            split, left_total = best[column, side, 0], best[column, side, 1]
+            leaves[leaf, COLUMN], leaves[leaf, LEFT_TOTAL] = column, left_total
             leaves[leaf, BIN], leaves[leaf, NAN_LEFT] = split % N_BINS_AT_MOST, split // N_BINS_AT_MOST
     cuda.syncthreads()
 
@@ -101,7 +104,7 @@ def _choose_leaf(leaves, reals, columns, order, rules, gains, codes):
     for leaf in range(cuda.threadIdx.x, n_leaves, cuda.blockDim.x):
         if reals[leaf, GAIN] > gain:
             gain, code = reals[leaf, GAIN], np.int64(leaf)
-    tournament(gain, code, gains, codes)
+    tournament(gain, code, gains, codes, 1)
     if cuda.threadIdx.x == 0:
         leaf = codes[0]
         order[N_PAIRS] = 0
@@ -112,10 +115,10 @@ def _choose_leaf(leaves, reals, columns, order, rules, gains, codes):
     cuda.syncthreads()
 
 
-@kernel(launched=True, registers=80)
+@kernel(launched=True, registers=128)
 def grow_leafwise(
-    codes, gradient, hessian, seed, rules, columns, rows, values, histograms, leaves, reals, best, best_gains,
-    order, out_leaf,
+    codes, gradient, hessian, seed, all_rules, columns, rows, values, histograms, leaves, reals, best,
+    best_gains, order, out_leaf,
 ):  # fmt: skip
     """Grow a tree, dividing the leaf whose split gains most."""
     sums32 = cuda.shared.array(SHARED_WORDS, np.uint32)
@@ -125,6 +128,10 @@ def grow_leafwise(
     gains = cuda.shared.array(N_BINS_AT_MOST, np.float64)
     places = cuda.shared.array(2, np.int64)
     counts = cuda.shared.array(2, np.int32)
+    rules = cuda.shared.array(RULES_SIZE, np.float64)
+    for i in range(cuda.threadIdx.x, RULES_SIZE, cuda.blockDim.x):
+        rules[i] = all_rules[i]
+    cuda.syncthreads()
     grid = cuda.cg.this_grid()
     if not begin(
         gradient, hessian, seed, rules, rows, values, histograms, leaves, reals, order, grid, bins, sums
@@ -143,9 +150,7 @@ def grow_leafwise(
                 leaf, side, column, leaves, reals, columns, rules, bins, sums, gains, keys, best, best_gains
             )
         if is_last_block(order, places):
-            _settle_leaf(left, 0, leaves, reals, rules, best, best_gains, gains, keys)
-            if n_sides == 2:
-                _settle_leaf(right, 1, leaves, reals, rules, best, best_gains, gains, keys)
+            _settle_leaves(left, right, n_sides, leaves, reals, rules, best, best_gains, gains, keys)
             _choose_leaf(leaves, reals, columns, order, rules, gains, keys)
         grid.sync()
         if order[N_PAIRS] == 0:

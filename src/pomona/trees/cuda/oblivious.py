@@ -30,6 +30,7 @@ from pomona.trees.cuda.table import (
     N_PAIRS,
     NAN_LEFT,
     NEW,
+    RULES_SIZE,
     SLOT,
     TOTAL,
     VALUE_UNIT,
@@ -72,7 +73,7 @@ def _search_shared(
         for b in range(t * width, min((t + 1) * width, known)):
             if together[nan_left, b] > gain:
                 gain, code = together[nan_left, b], np.int64(nan_left * N_BINS_AT_MOST + b)
-    tournament(gain, code, gains, codes)
+    tournament(gain, code, gains, codes, 1)
     if t == 0:
         best[column, 0, 0], best_gains[column, 0] = codes[0], gains[0]
     cuda.syncthreads()
@@ -103,13 +104,13 @@ def _settle_level(n_cells, leaves, reals, columns, rules, histograms, best, best
     for cell in range(t, n_cells, n_threads):
         other = least_gain(leaves[cell, TOTAL], reals[cell, LOW] / unit, reals[cell, HIGH] / unit, rules)
         least = max(least, other)
-    tournament(least, np.int64(0), gains, codes)
+    tournament(least, np.int64(0), gains, codes, 1)
     gain, code = gains[0], NO_CODE
     cuda.syncthreads()
     for column in range(t, best.shape[0], n_threads):
         if best[column, 0, 0] < NO_CODE and best_gains[column, 0] > gain:
             gain, code = best_gains[column, 0], np.int64(column)
-    tournament(gain, code, gains, codes)
+    tournament(gain, code, gains, codes, 1)
     column = codes[0]
     gain = gains[0] * rules[GAIN_UNIT]
     if t == 0:
@@ -124,10 +125,10 @@ def _settle_level(n_cells, leaves, reals, columns, rules, histograms, best, best
     cuda.syncthreads()
 
 
-@kernel(launched=True, registers=80)
+@kernel(launched=True, registers=128)
 def grow_oblivious(
-    codes, gradient, hessian, seed, rules, columns, rows, values, histograms, leaves, reals, best, best_gains,
-    order, out_leaf,
+    codes, gradient, hessian, seed, all_rules, columns, rows, values, histograms, leaves, reals, best,
+    best_gains, order, out_leaf,
 ):  # fmt: skip
     """Grow a tree whose levels share a split each."""
     sums32 = cuda.shared.array(SHARED_WORDS, np.uint32)
@@ -138,6 +139,10 @@ def grow_oblivious(
     together = cuda.shared.array((2, N_BINS_AT_MOST), np.float64)
     places = cuda.shared.array(2, np.int64)
     counts = cuda.shared.array(2, np.int32)
+    rules = cuda.shared.array(RULES_SIZE, np.float64)
+    for i in range(cuda.threadIdx.x, RULES_SIZE, cuda.blockDim.x):
+        rules[i] = all_rules[i]
+    cuda.syncthreads()
     grid = cuda.cg.this_grid()
     if not begin(
         gradient, hessian, seed, rules, rows, values, histograms, leaves, reals, order, grid, bins, sums

@@ -151,15 +151,16 @@ def running_sums(bins, sums, partial):
 
 
 @kernel
-def tournament(gain, code, gains, codes):
-    """The highest gain of all threads, and of equals the lowest code, into gains[0] and codes[0].
+def tournament(gain, code, gains, codes, n_groups):
+    """The highest gain of the threads of every group, and of equals the lowest code.
 
-    gains float64, codes int64 (n_threads,) in shared memory.
+    gains float64, codes int64 (n_threads,) in shared memory; a group has every n_groups-th thread, n_groups a
+    power of two, and the winner of the first group gains[0] and codes[0], that of the second gains[1] …
     """
     t, reach = cuda.threadIdx.x, cuda.blockDim.x // 2
     gains[t], codes[t] = gain, code
     cuda.syncthreads()
-    while reach > 0:
+    while reach >= n_groups:
         if t < reach:
             other_gain, other_code = gains[t + reach], codes[t + reach]
             if other_gain > gains[t] or (other_gain == gains[t] and other_code < codes[t]):

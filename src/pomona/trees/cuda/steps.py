@@ -19,7 +19,6 @@ from pomona.trees.cuda.table import (
     COUNT_BITS,
     DEPTH,
     END,
-    FAILED,
     GAIN,
     GRADIENT_LIMIT,
     GRADIENT_SCALE,
@@ -191,6 +190,7 @@ def finish(gradient, hessian, rules, order, leaves, columns, codes, rows, n_docs
     """Sums of the gradients and hessians of every leaf, and the leaf of every document, by all blocks."""
     t, n_threads = cuda.threadIdx.x, cuda.blockDim.x
     size, offset, n_leaves = _SUMMED * n_threads, 0, order[N_LEAVES]
+    leaves[leaves.shape[0] - 1, 0] = n_leaves
     if rules[IS_BAG] != 0.0:
         step = cuda.gridDim.x * n_threads
         for row in range(cuda.blockIdx.x * n_threads + t, n_docs, step):
@@ -223,7 +223,7 @@ def begin(
     _pack(gradient, hessian, seed, rules, rows, values, order, firsts, seconds)
     grid.sync()
     if _is_out_of_range(order, rules):
-        order[FAILED] = 1
+        leaves[leaves.shape[0] - 1, 0] = 0
         return False
     if cuda.blockIdx.x == 0 and cuda.threadIdx.x == 0:
         _open_root(leaves, reals, order, rules)

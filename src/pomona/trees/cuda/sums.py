@@ -22,13 +22,15 @@ N_BLOCKS = 1 if SIMULATED else 132
 
 
 @kernel(launched=True)
-def _add_floats(gradient, hessian, rows, is_bag, n_rows, out):
+def _add_floats(gradient, hessian, rows, is_bag, n_rows, order, out):
     """out (n_blocks, 6): sums of positive and negative gradients and of hessians of the rows, their lowest
-    hessian; the largest gradient and hessian, by their size, of all documents.
+    hessian; the largest gradient and hessian, by their size, of all documents · order (any,) becomes 0
     """
     sums = cuda.shared.array((6, 256), np.float64)
     t, reach = cuda.threadIdx.x, cuda.blockDim.x // 2
     first, step = cuda.blockIdx.x * cuda.blockDim.x + t, cuda.gridDim.x * cuda.blockDim.x
+    for i in range(first, order.size, step):
+        order[i] = 0
     positive, negative, hessians, lowest = 0.0, 0.0, 0.0, np.inf
     for k in range(first, n_rows, step):
         row = np.int64(rows[0, k]) if is_bag else k
@@ -62,13 +64,19 @@ def _add_floats(gradient, hessian, rows, is_bag, n_rows, out):
 class FloatSums:
     """Adds up gradients tree after tree."""
 
-    def __init__(self) -> None:
+    def __init__(self, order: Any) -> None:
+        self._order = order
         self._out = cuda.device_array((N_BLOCKS, 6), np.float64)
+        self._parts = cuda.pinned_array((N_BLOCKS, 6), np.float64)
+        self._launch = _add_floats[N_BLOCKS, N_THREADS]
 
     def of(self, gradient: Any, hessian: Any, rows: Any, n_rows: int, *, is_bag: bool) -> list[float]:
-        """Positive, negative, hessians, and the largest gradient and hessian of all documents."""
-        _add_floats[N_BLOCKS, N_THREADS](gradient, hessian, rows, is_bag, n_rows, self._out)
-        parts = self._out.copy_to_host()
+        """Positive, negative, hessians, and the largest gradient and hessian of all documents.
+
+        The order of the next tree becomes 0, as its blocks need it.
+        """
+        self._launch(gradient, hessian, rows, is_bag, n_rows, self._order, self._out)
+        parts = self._out.copy_to_host(self._parts)
         sums: list[float] = parts[:, :3].sum(axis=0).tolist()
         lowest, *largest = parts[:, 3:].max(axis=0).tolist()
         if not math.isfinite(sum(sums)):

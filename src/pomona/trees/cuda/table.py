@@ -6,12 +6,12 @@ A *column* here is a feature that is not constant, counted from the first of the
     rows        (2, n_rows) int32                 documents, those of a node together; a division moves them
     values      (2, n_rows) int64                 … from half to half, with their packed gradients
     histograms  (n_slots, n_columns, 256) int64
-    leaves      (n_leaves, 20) int64              nodes without children yet, and the inner nodes
-    reals       (n_leaves, 4) float64             … their gains and bounds
+    leaves      (n_leaves, 24) int64              nodes without children yet, and the inner nodes
+    reals                                         the same memory as float64: their gains and bounds
     columns     (n_columns, 4) int32
     best        (n_columns, 2, 2) int64           the best split of a column, of both sides of a division
     gains       (n_columns, 2) float64            … and its gain
-    order       (10,) int64                       what is to be done next
+    order       (8,) int64                        what is to be done next
     rules       (19,) float64                     of growth, in units of the packed integers
 """
 
@@ -30,18 +30,17 @@ BYTE = np.uint64(255)
     BEGIN, END, TOTAL, SLOT, DEPTH, PARENT, IS_RIGHT, HALF, CURSOR, LEFT_TOTAL, COLUMN, BIN, NAN_LEFT,
     NODE_COLUMN, NODE_BIN, NODE_NAN_LEFT, NODE_LEFT, NODE_RIGHT, GRADIENTS, HESSIANS,
 ) = range(20)  # fmt: skip
-LEAF_WIDTH = 20
 
-# reals
-GAIN, LOW, HIGH, NODE_GAIN = range(4)
-REAL_WIDTH = 4
+# reals: the columns behind those
+GAIN, LOW, HIGH, NODE_GAIN = range(20, 24)
+LEAF_WIDTH = 24
 
 # columns
 N_BINS, HAS_NAN, MONOTONE, ALLOWED = range(4)
 
 # order: leaves FIRST + i are divided into themselves and NEW + i, for i below N_PAIRS; N_LEAVES there are.
-N_PAIRS, FIRST, NEW, N_LEAVES, TICKET, POSITIVE, NEGATIVE, HESSIAN, FAILED = range(9)
-ORDER_SIZE = 9
+N_PAIRS, FIRST, NEW, N_LEAVES, TICKET, POSITIVE, NEGATIVE, HESSIAN = range(8)
+ORDER_SIZE = 8
 
 # rules
 (
