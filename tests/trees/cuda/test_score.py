@@ -16,7 +16,8 @@ def scores():
     data = pm.simulate(n_queries=30, n_features=6, seed=0)
     X = data.X[:50].copy()
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
-    forest = pm.MART(n_trees=3, n_leaves=5, min_docs=5).fit(data.X, data.y, qid=data.qid).model_
+    X[:4, 0] = [-np.inf, np.inf, -0.0, 0.0]
+    forest = pm.MART(n_trees=6, n_leaves=5, min_docs=5).fit(data.X, data.y, qid=data.qid).model_
     scorer = CudaScorer(forest)
     assert scorer.score_rows(X).tobytes() == forest.score(X).tobytes()
     assert scorer.score_rows(X[:0]).shape == (0,)

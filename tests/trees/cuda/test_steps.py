@@ -1,4 +1,4 @@
-"""Packed integers of a GPU are the CPU's; whole trees are compared in `test_grower`."""
+"""Packed integers of a GPU are the CPU's; whole trees are compared in `test_leafwise`."""
 
 from gpu_checks import everywhere
 
@@ -21,14 +21,14 @@ def packed_again():
     workspace = grower._workspace
     workspace.start(gradient, hessian, None, np.random.default_rng(1))
     expected = workspace.grow()
+    workspace.start(gradient, hessian, None, np.random.default_rng(1))
     scale = workspace.packing.gradient_scale
     # 8 times the scale leaves the field thrice; halving hessians' scale with it changes their rounding only.
     workspace.packing = replace(
         workspace.packing, gradient_scale=8 * scale, hessian_scale=8 * workspace.packing.hessian_scale
     )
     found = workspace.grow()
-    assert np.array_equal(expected[0], found[0])
-    assert np.array_equal(expected[1], found[1])
+    assert np.array_equal(expected[0], found[0])  # the reals are in the same memory
 
 
 test_packed_again = everywhere(__file__, "packed_again")

@@ -20,6 +20,7 @@ from pomona.objectives._lambda_kernels import (
     TWICE_LOG2_E,
 )
 from pomona.objectives._pair_lanes import LANES, N_SUMS
+from pomona.objectives.cuda._rank_kernel import rank_documents
 from pomona.objectives.cuda._terms_kernel import clip_total, head_terms, read_past
 from pomona.objectives.lambdas import LambdaObjective
 
@@ -33,7 +34,7 @@ _C1, _C2, _C3, _C4, _C5 = EXPONENT
 ) = range(11)  # fmt: skip
 REST_SUMS = SUMS + N_SUMS
 _N_SINGLES = REST_SUMS + N_SUMS
-BEST, DIFFER, REST_LOWER, REST_SKIPPED, END, SIZE, EXCESS, ROOM = range(8)
+DIFFER, REST_LOWER, REST_SKIPPED, END, SIZE, EXCESS, ROOM = range(7)
 UPPER, SHARE, LOWER, SKIPPING = range(4)
 
 
@@ -71,50 +72,8 @@ def _factor(row, lower, doubles):
 
 
 @kernel
-def _stands_above(one, other, scores, place):
-    score, other_score = scores[one], scores[other]
-    return score > other_score or (score == other_score and place[one] < place[other])
-
-
-@kernel
-def _rank(begin, n, m, scores, place, heads, ranks, candidates, count, numbers):
-    """The ranks of the best m documents, and m for the others, by the whole block; count (1,) shared.
-
-    A document below all m of any others, the last head, is not among them. Whoever stands above a candidate
-    is one too, so that candidates are ranked among themselves.
-    """
-    t, n_threads = cuda.threadIdx.x, cuda.blockDim.x
-    if t == 0:
-        count[0] = 0 if m < n else n
-    cuda.syncthreads()
-    for i in range(t, n, n_threads):
-        if m < n:
-            above = 0
-            for r in range(m):
-                if _stands_above(begin + heads[begin + r], begin + i, scores, place):
-                    above += 1
-            if above < m:
-                candidates[begin + cuda.atomic.add(count, 0, 1)] = i
-        else:
-            candidates[begin + i] = i
-        ranks[begin + i] = m
-    cuda.syncthreads()
-    for c in range(t, count[0], n_threads):
-        i = candidates[begin + c]
-        rank = 0
-        for d in range(count[0]):
-            if _stands_above(begin + candidates[begin + d], begin + i, scores, place):
-                rank += 1
-        if rank < m:
-            ranks[begin + i], heads[begin + rank] = rank, i
-            if rank == 0:
-                numbers[BEST], numbers[DIFFER] = scores[begin + i], 0.0
-    cuda.syncthreads()
-
-
-@kernel
-def _lay_out(begin, n, m, scores, ranks, singles, value, sigma, numbers):
-    best = numbers[BEST]
+def _lay_out(begin, n, m, scores, heads, ranks, singles, value, sigma, numbers):
+    best = scores[begin + heads[begin]]
     for i in range(cuda.threadIdx.x, n, cuda.blockDim.x):
         at, score = begin + ranks[begin + i], np.float32(sigma * (scores[begin + i] - best))
         if scores[begin + i] < best:
@@ -290,7 +249,7 @@ def lambda_gradients(
     n_docs) float32 and doubles (4, n_docs) float64.
     """
     sums = cuda.shared.array((N_SUMS, 128), np.float32)
-    numbers = cuda.shared.array(8, np.float64)
+    numbers = cuda.shared.array(7, np.float64)
     count = cuda.shared.array(1, np.int32)
     t, n_threads, query = cuda.threadIdx.x, cuda.blockDim.x, cuda.blockIdx.x
     begin = query_ptr[query]
@@ -302,8 +261,10 @@ def lambda_gradients(
     depth = min(weight.size, n)
     m = depth if 2 * depth <= n else n
     n_rows = min(truncation, depth)
-    _rank(begin, n, m, scores, place, heads, ranks, candidates, count, numbers)
-    _lay_out(begin, n, m, scores, ranks, singles, value, sigma, numbers)
+    if t == 0:
+        numbers[DIFFER] = 0.0
+    rank_documents(begin, n, m, scores, place, heads, ranks, candidates, count)
+    _lay_out(begin, n, m, scores, heads, ranks, singles, value, sigma, numbers)
     rest_lower = head_terms(family, begin, m, singles[VALUE], weight, doubles)
     if t == 0:
         numbers[REST_LOWER], numbers[SIZE] = rest_lower, 0.0
