@@ -9,7 +9,7 @@ def histogram():
     from pomona._cuda import N_THREADS, cuda, kernel
     from pomona.trees.cuda import divide, table
 
-    n_blocks = 1
+    n_blocks, n_words = 1, divide.SHARED_WORDS
     random = np.random.default_rng(0)
     n, n_columns = 50, 3
     codes = np.zeros((1, n, 16), np.uint8)
@@ -21,7 +21,7 @@ def histogram():
 
     @kernel(launched=True)
     def run(leaves, codes, rows, values, histograms):
-        sums = cuda.shared.array(divide.SHARED_WORDS, np.uint32)
+        sums = cuda.shared.array(n_words, np.uint32)
         divide.clear(0, histograms)
         cuda.syncthreads()
         divide.add_rows(0, 0, leaves, codes, rows, values, histograms, sums)

@@ -50,8 +50,8 @@ def _score(bits, used, node_ptr, leaf_ptr, roots, nodes, value, base, out):
     t, n_docs, n_used = cuda.threadIdx.x, cuda.blockDim.x, used.size
     for first in range(cuda.blockIdx.x * n_docs, bits.shape[0], cuda.gridDim.x * n_docs):
         here = min(n_docs, bits.shape[0] - first)
-        for doc in range(here):
-            for u in range(t, n_used, n_docs):
+        for u in range(t, n_used, n_docs):
+            for doc in range(here):
                 tile[u * n_docs + doc] = _key(bits[first + doc, used[u]])
         cuda.syncthreads()
         if t < here:
