@@ -53,7 +53,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @cache
-def _kernel_directory(file: Path) -> str:
+def kernel_directory(file: Path) -> str:
     """Where compiled kernels of a file are kept: named by a digest, so that none can ever be stale.
 
     Numba invalidates a cached kernel when its own file changes, but not when a kernel that it calls, in
@@ -114,7 +114,7 @@ def _source(path: Path) -> bytes:
 
 def is_first_run(kernels: str) -> bool:
     """Whether kernels of a file (its path below the package) have yet to be compiled on this machine."""
-    return not any(Path(_kernel_directory(Path(__file__).parent / kernels)).rglob("*.nbi"))
+    return not any(Path(kernel_directory(Path(__file__).parent / kernels)).rglob("*.nbi"))
 
 
 def _forget_old(home: Path, days: float = 30) -> None:
@@ -144,7 +144,7 @@ def kernel(
 
 
 def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
-    previous, directory = config.CACHE_DIR, _kernel_directory(Path(function.__code__.co_filename))
+    previous, directory = config.CACHE_DIR, kernel_directory(Path(function.__code__.co_filename))
     # Numba reads this setting while it decorates; other users of numba in the process keep theirs.
     config.CACHE_DIR = directory
     try:

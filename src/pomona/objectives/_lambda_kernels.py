@@ -10,6 +10,7 @@ Arrays that pairs are walked in are padded to whole vectors with documents of no
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -18,23 +19,25 @@ import numpy as np
 from pomona._beside import compile_beside
 from pomona._jit import address_of, call, kernel, types
 from pomona.measures.closed_form import clip_rule, head_terms, read_past
+from pomona.objectives._pair_lanes import LANES, N_SUMS, push_pairs
 from pomona.objectives._rank_kernel import rank_all, rank_head
 
-_LANES = 16
 # Typed integers: numba takes a plain 0 for a type of its own, and compiles whatever is called with it again.
 _ALL, _BELOW, _TOP = np.int64(0), np.int64(1), np.int64(0)
-_REACH = np.float32(40)
-_NOT_LOWER = np.float32(-126)
-_LOG2_E = np.float32(1.4426950408889634)
+REACH = np.float32(40)
+NOT_LOWER = np.float32(-126)
+LOG2_E = np.float32(1.4426950408889634)
 _HALF, _ONE = np.float32(0.5), np.float32(1)
 # 2^f ≈ 1 + f (c1 + f (c2 + …)) for |f| ≤ 1/2: least greatest relative error, 9e-8.
-_C1, _C2, _C3 = np.float32(0.69314698), np.float32(0.24022242), np.float32(0.05550734)
-_C4, _C5 = np.float32(0.00967151), np.float32(0.00132647)
+EXPONENT = tuple(map(np.float32, (0.69314698, 0.24022242, 0.05550734, 0.00967151, 0.00132647)))
+_C1, _C2, _C3, _C4, _C5 = EXPONENT
+TWICE_LOG2_E = 2.0 / math.log(2.0)
+SERIES = 21  # the last power of the logarithm's series
 
 
 @kernel
 def _padded(n):
-    return (n + _LANES - 1) // _LANES * _LANES
+    return (n + LANES - 1) // LANES * LANES
 
 
 @kernel
@@ -44,7 +47,7 @@ def _exponentials(scores, base, out):
     The relative error stays below 1e-7 (2 + base − score), mostly from rounding the exponent.
     """
     for j in range(scores.size):
-        exponent = max(_LOG2_E * (scores[j] - base), _NOT_LOWER)
+        exponent = max(LOG2_E * (scores[j] - base), NOT_LOWER)
         whole = np.int32(exponent - _HALF)
         f = exponent - np.float32(whole)
         power = _ONE + f * (_C1 + f * (_C2 + f * (_C3 + f * (_C4 + f * _C5))))
@@ -62,50 +65,37 @@ def _pair_gradient(delta, e, spread):
     return part * both * (_ONE if part > 0 else e), abs(part) * e
 
 
-@kernel(fastmath=True, by_address=True)
+@kernel(by_address=True)
 def _add_pairs(
-    first, last, near, slope, excess, room, upper, share, lower, head, others, n_others, below, out_size
+    first, last, near, slope, excess, room, upper, share, lower, head, others, n_others, below, sums, out_size
 ):
     """Add the pairs of ranks [first, last) with `n_others` others; out_size[0] becomes the sum of all |λ|.
 
     upper, share, lower (…,) terms of Δ · head, others (6, …) see `_lay_out` · below : 1 if the others are the
-    head again, of which only the ranks below make pairs, else 0.
+    head again, of which only the ranks below make pairs, else 0 · sums (5,) room to work in.
     """
-    lambda_size = 0.0
+    rule, lambda_size = (near, slope, excess, room), 0.0
     for a in range(first, last, 2):
-        # Two rows at a time, as starting a vector loop is not free. Against itself a row's Δ is 0.
+        # Two rows at a time: what is read and written of the others then serves both.
         b = min(a + 1, last - 1)
-        a_score, a_inverse, a_value, a_upper = head[2, a], _ONE / head[3, a], head[4, a], upper[a]
-        b_score, b_inverse, b_value, b_upper = head[2, b], _ONE / head[3, b], head[4, b], upper[b]
-        a_share, b_share = share[a], share[b]
-        if b == a:
-            b_upper = b_share = 0.0
+        a_terms = head[2, a], _ONE / head[3, a], head[4, a]
+        b_terms = head[2, b], _ONE / head[3, b], head[4, b]
         begin = below * (a + 1)
-        end = begin + _padded(n_others - begin)
-        lambdas, hessians, score = others[0, begin:end], others[1, begin:end], others[2, begin:end]
-        power, value, unranked = others[3, begin:end], others[4, begin:end], others[5, begin:end]
-        lower_terms = lower[begin:end]
-        a_lambda_sum, a_hessian_sum, b_lambda_sum = np.float32(0), np.float32(0), np.float32(0)
-        b_hessian_sum, size = np.float32(0), np.float32(0)
-        for j in range(score.size // _LANES * _LANES):
-            delta = min((value[j] - a_value) * np.float32(a_upper - a_share * lower_terms[j]) + excess, room)
-            spread = near + slope * (a_score - score[j])
-            a_lambda, a_hessian = _pair_gradient(delta * unranked[j], power[j] * a_inverse, spread)
-            delta = min((value[j] - b_value) * np.float32(b_upper - b_share * lower_terms[j]) + excess, room)
-            spread = near + slope * (b_score - score[j])
-            b_lambda, b_hessian = _pair_gradient(delta * unranked[j], power[j] * b_inverse, spread)
-            lambdas[j] += a_lambda + b_lambda
-            hessians[j] += a_hessian + b_hessian
-            a_lambda_sum += a_lambda
-            b_lambda_sum += b_lambda
-            a_hessian_sum += a_hessian
-            b_hessian_sum += b_hessian
-            size += abs(a_lambda) + abs(b_lambda)
-        head[0, a] -= a_lambda_sum
-        head[1, a] += a_hessian_sum
-        head[0, b] -= b_lambda_sum
-        head[1, b] += b_hessian_sum
-        lambda_size += np.float64(size)
+        n_vectors = (n_others - begin + LANES - 1) // LANES
+        if n_vectors == 0:
+            continue
+        # Against itself a row's Δ is 0.
+        b_shares = (upper[b], share[b]) if b > a else (0.0, 0.0)
+        push_pairs(
+            n_vectors, others[0, begin:], others[1, begin:], others[2, begin:], others[3, begin:],
+            others[4, begin:], others[5, begin:], lower[begin:], rule, a_terms, (upper[a], share[a]), b_terms,
+            b_shares, sums,
+        )  # fmt: skip
+        head[0, a] -= sums[0]
+        head[1, a] += sums[1]
+        head[0, b] -= sums[2]
+        head[1, b] += sums[3]
+        lambda_size += np.float64(sums[4])
     out_size[0] = lambda_size
 
 
@@ -118,11 +108,25 @@ def _distance_rule(differ, sigma, normalize):
 
 
 @kernel
+def log2(x):
+    """The logarithm of a number of at least 1, to 1e-15: of sums and products, the same bits anywhere."""
+    exponent = 0.0
+    while x > 1.5:
+        x *= 0.5
+        exponent += 1.0
+    s = (x - 1.0) / (x + 1.0)
+    square, series = s * s, 0.0
+    for k in range(SERIES, 0, -2):
+        series = series * square + 1.0 / k
+    return exponent + TWICE_LOG2_E * s * series
+
+
+@kernel
 def _write(lambdas, hessians, lambda_size, unit, sigma, weight, normalize, out_gradient, out_hessian):
     """Lambdas times the factors that a whole query has in common; minus, as the loss is minimized."""
     factor, total = unit * weight, 2.0 * unit * lambda_size
     if normalize and total > 0:
-        factor *= np.log2(1.0 + total) / total
+        factor *= log2(1.0 + total) / total
     gradient_factor, hessian_factor = np.float32(-factor), np.float32(factor * sigma)
     for j in range(out_gradient.size):
         out_gradient[j] = gradient_factor * lambdas[j]
@@ -139,7 +143,7 @@ def _lay_out(scores, value, keys, rows, sigma, rest, head):
     best, lowest = keys[0], keys[m - 1]
     for j in range(_padded(n)):
         rest[0, j] = rest[1, j] = 0
-    for i in range(m + _LANES):
+    for i in range(m + LANES):
         head[0, i] = head[1, i] = 0
     if m < n:
         rest_score, rest_value, unranked = rest[2], rest[4], rest[5]
@@ -152,7 +156,7 @@ def _lay_out(scores, value, keys, rows, sigma, rest, head):
     floor = np.float32(sigma * (lowest - best))
     for j in range(n, _padded(n)):
         rest[2, j], rest[5, j] = floor, 0
-    for i in range(m, m + _LANES):
+    for i in range(m, m + LANES):
         head[2, i], head[4, i], head[5, i] = floor, 0, 0
     for i in range(m):
         row = rows[i]
@@ -162,11 +166,11 @@ def _lay_out(scores, value, keys, rows, sigma, rest, head):
 
 
 @kernel
-def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms, add_pairs):
+def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms, sums, add_pairs):
     """All pairs with at least one of the first `n_rows` ranks; returns the sum of all |λ|.
 
-    rest, head : as laid out, lambdas and hessians are added to · terms (6, …) : work space, row 4 is 0 ·
-    add_pairs : where `_add_pairs` is.
+    rest, head : as laid out, lambdas and hessians are added to · terms (6, …), sums (5,) : work
+    space, row 4 of the terms is 0 · add_pairs : where `_add_pairs` is.
     """
     upper, share, lower, skipping, nothing, size = terms[0], terms[1], terms[2], terms[3], terms[4], terms[5]
     score, value, span = head[2], head[4, :m], _padded(n)
@@ -182,18 +186,17 @@ def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, t
             now, rest_now = skipping, read_past(a, value, weight, upper[a], skipping)
             upper[a], share[a] = upper[a] * weight[a], 1.0
         else:
-            while end < n_rows and share[end] != 0 and score[end] >= base - _REACH:
+            while end < n_rows and share[end] != 0 and score[end] >= base - REACH:
                 end += 1
-        _exponentials(score[a : m + _LANES], base, head[3, a : m + _LANES])
-        call(add_pairs, a, end, near, slope, excess, room, upper, share, now, head, head, m, _BELOW, size)
+        _exponentials(score[a : m + LANES], base, head[3, a : m + LANES])
+        rows = a, end, near, slope, excess, room, upper, share
+        call(add_pairs, *rows, now, head, head, m, _BELOW, sums, size)
         lambda_size += size[0]
         if m < n:
             for r in range(a, end):
                 upper[r], share[r] = upper[r] - share[r] * rest_now, 0.0
             _exponentials(rest[2, :span], base, rest[3, :span])
-            call(
-                add_pairs, a, end, near, slope, excess, room, upper, share, nothing, head, rest, n, _ALL, size
-            )
+            call(add_pairs, *rows, nothing, head, rest, n, _ALL, sums, size)
             lambda_size += size[0]
         a = end
     return lambda_size
@@ -214,9 +217,10 @@ def _lambda_gradients(
     longest = 0
     for q in range(first, last):
         longest = max(longest, query_ptr[q + 1] - query_ptr[q])
-    size = longest + 2 * _LANES
+    size = longest + 2 * LANES
     rest, head, terms = np.empty((6, size), np.float32), np.empty((6, size), np.float32), np.empty((6, size))
     keys, spare_keys, spare_rows = np.empty(size), np.empty(size), np.empty(size, np.int32)
+    sums = np.empty(N_SUMS, np.float32)
     for row in range(6):
         for j in range(size):
             rest[row, j] = head[row, j] = terms[row, j] = 0
@@ -240,7 +244,7 @@ def _lambda_gradients(
         unit *= factor[q]
         n_rows = min(truncation, depth)
         lambda_size = _add_query(
-            weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms, add_pairs
+            weight, family, ceiling, n, m, n_rows, near, slope, rest, head, terms, sums, add_pairs
         )
         for i in range(m):
             rest[0, rows[i]], rest[1, rows[i]] = head[0, i], head[1, i]
@@ -250,7 +254,7 @@ def _lambda_gradients(
 _INTEGER, _FLOAT, _SINGLE = types.int64, types.float64, types.float32
 _PAIRS = (
     *(_INTEGER,) * 2, *(_SINGLE,) * 4, *(_FLOAT[::1],) * 3, *(_SINGLE[:, ::1],) * 2, *(_INTEGER,) * 2,
-    _FLOAT[::1],
+    _SINGLE[::1], _FLOAT[::1],
 )  # fmt: skip
 _GRADIENTS = (
     *(_INTEGER,) * 2, _FLOAT[::1], _INTEGER[::1], *(types.int32[::1],) * 2, _FLOAT[::1], _SINGLE[::1],

@@ -19,6 +19,8 @@ What we do differently:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -109,6 +111,18 @@ class LambdaObjective(Objective):
     def n_usable_queries(self) -> int:
         """How many queries can teach anything: two documents that the measure tells apart, and a weight."""
         return int(np.count_nonzero(self._weights))
+
+    @property
+    def has_closed_form(self) -> bool:
+        """Whether the measure's swap deltas are known by a formula."""
+        return self._form is not None
+
+    def kernel_arguments(self) -> tuple[tuple[NDArray[Any], ...], tuple[Any, ...]]:
+        """What a kernel of the closed form reads: arrays, and numbers."""
+        assert self._form is not None
+        form = self._form
+        arrays = self._query_ptr, self._place, self._weights, self._values, form.weight, form.factors
+        return arrays, (form.kind, form.ceiling, self._truncation, self._sigma, self._normalize)
 
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]

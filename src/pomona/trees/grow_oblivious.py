@@ -76,14 +76,20 @@ class ObliviousGrower(Grower):
     """
 
     def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules) -> None:
-        self._max_depth = DEFAULT_DEPTH if rules.max_depth is None else rules.max_depth
-        if self._max_depth > MOST_DEPTH:
-            raise InputError(
-                f"an oblivious tree of depth {self._max_depth} would have 2^{self._max_depth} leaves;"
-                f" expected max_depth at most {MOST_DEPTH}"
-            )
+        self._max_depth = self.depth_of(rules)
         super().__init__(bins, codes, rules, 2**self._max_depth, is_oblivious=True)
         compile_beside(_grow, type_of(self._workspace.table), types.int64)
+
+    @staticmethod
+    def depth_of(rules: GrowthRules) -> int:
+        """How many levels a tree has at most."""
+        depth = DEFAULT_DEPTH if rules.max_depth is None else rules.max_depth
+        if depth > MOST_DEPTH:
+            raise InputError(
+                f"an oblivious tree of depth {depth} would have 2^{depth} leaves;"
+                f" expected max_depth at most {MOST_DEPTH}"
+            )
+        return depth
 
     def _divide_leaves(self, workspace: Workspace) -> int:
         return 1 << workspace.grow(_grow, self._max_depth)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -283,6 +283,9 @@ def newton_steps(sums: Values, l2: float) -> Values:
 
 class Grower(ABC):
     """Grows one tree after another on the same binned documents."""
+
+    on_gpu: ClassVar[bool] = False
+    """Whether gradients may lie on a GPU."""
 
     def __init__(
         self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int, *, is_oblivious: bool = False

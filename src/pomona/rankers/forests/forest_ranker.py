@@ -26,6 +26,7 @@ from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
+from pomona.trees.device import is_on_gpu
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrowthRules
 
@@ -49,6 +50,7 @@ class ForestRanker(Ranker):
     query_fraction : the share of queries each tree learns from.
     monotone : −1, 0 or 1 for each feature: scores may only fall, do as they like, or only rise with it.
     early_stopping : stop after so many rounds without a better validation measure; None never stops.
+    device : `cpu`, `cuda`: trees grow on a GPU, the same bit for bit, or `auto`: on a GPU if there is one.
     warm_start : go on from the trees of the last fit (or of the loaded model), up to `n_trees` in all.
     seed : same seed, same model, whatever the number of threads.
     verbose : show a progress bar.
@@ -76,6 +78,7 @@ class ForestRanker(Ranker):
     query_fraction: Share = 1.0
     monotone: tuple[int, ...] | None = None
     early_stopping: PositiveInt | None = 50
+    device: Literal["cpu", "cuda", "auto"] = "cpu"
     warm_start: bool = False
     seed: NonNegativeInt = 0
     verbose: bool = False
@@ -266,7 +269,8 @@ class ForestRanker(Ranker):
             feature_fraction=self.feature_fraction,
             newton_splits=self.splits == "newton",
         )
-        return self._portion.grower(self.growth, train.X, rules, self.max_bins, self.seed)
+        how = (self.growth, train.X, rules, self.max_bins, self.seed)
+        return self._portion.grower(*how, on_gpu=is_on_gpu(self.device))
 
     @property
     def model_(self) -> Forest:

@@ -14,23 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, over_chunks
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
+from pomona.rankers.forests.training.outputs import Outputs
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
 from pomona.trees.walk import leaves_of
-
-
-@kernel
-def _add_values(first, last, value, leaf_of_row, out):
-    for i in range(first, last):
-        out[i] += value[leaf_of_row[i]]
 
 
 @dataclass(frozen=True)
@@ -76,35 +70,31 @@ def boost(
     constant = objective.start() if base is None else 0.0
     earlier = list(start) or [Forest.empty(train.n_features, constant)] * objective.n_outputs
     grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
-    outputs = _outputs(earlier, train, base)
+    outputs = Outputs.of(_outputs(earlier, train, base), objective, grower)
     held_out = None if valid is None else _outputs(earlier, valid, valid_base)
-    gradient, hessian = np.empty(outputs.shape, np.float32), np.empty(outputs.shape, np.float32)
     parts = {} if valid is None else {"train": train, "valid": valid}
     evaluators = {part: portion.evaluator(data, measure, part) for part, data in parts.items()}
-    log.follow(train, lambda: combine(outputs), lambda: objective)
+    log.follow(train, lambda: combine(outputs.in_memory()), lambda: objective)
     with log.watch():
         for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
-            if objective.n_outputs == 1:
-                objective.gradients(outputs[0], gradient[0], hessian[0])
-            else:
-                objective.gradients(outputs, gradient, hessian)
-            if iteration == 1 and not portion.any(bool(gradient.any())):
+            outputs.differentiate()
+            if iteration == 1 and not portion.any(not outputs.is_flat()):
                 raise NothingToLearnError(
                     f"no pair of documents of a query would change {measure} "
                     "(all labels of each query are equal, or count alike)"
                 )
             rows = _bag(train, config.query_fraction, rng, portion)
             for k, trees in enumerate(grown):
-                tree = grower.grow(gradient[k], hessian[k], rows, rng)
+                tree = grower.grow(outputs.gradient[k], outputs.hessian[k], rows, rng)
                 value = tree.value * config.learning_rate
-                over_chunks(_add_values, train.n_docs, value, tree.leaf_of_row, outputs[k], smallest=1 << 14)
+                outputs.add(k, tree, value)
                 if valid is not None and held_out is not None:
                     held_out[k] += value[leaves_in(valid, tree)]
                 trees.append((tree, value))
             if held_out is None:
                 log.record()
             else:
-                scores = {"train": combine(outputs), "valid": combine(held_out)}
+                scores = {"train": combine(outputs.in_memory()), "valid": combine(held_out)}
                 log.record(**{part: evaluators[part].mean(scores[part]) for part in parts})
             if log.should_stop:
                 break

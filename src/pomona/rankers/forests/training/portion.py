@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
+from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.judge import sum_in_order
 from pomona.objectives.base import Objective
@@ -52,9 +53,15 @@ class Portion:
     def join(self, objective: Objective) -> None:
         """Let an objective of the queries here be a part of that of all."""
 
-    def grower(self, growth: str, X: Features, rules: GrowthRules, max_bins: int, seed: int) -> Grower:
+    def grower(
+        self, growth: str, X: Features, rules: GrowthRules, max_bins: int, seed: int, *, on_gpu: bool = False
+    ) -> Grower:
         """What grows trees on the documents here."""
         bins = Bins.of(X, max_bins=max_bins, seed=seed)
+        if on_gpu:
+            from pomona.trees.cuda.grower import CUDA_GROWTHS
+
+            return CUDA_GROWTHS[growth](bins, X, rules)
         return GROWTHS[growth][0](bins, bins.codes(X), rules)
 
     def mean(self, values: Values, part: str, wanted: NDArray[np.bool_] | None = None) -> float:
@@ -121,7 +128,13 @@ class PeerPortion(Portion):
     def join(self, objective: Objective) -> None:
         objective.join(self)
 
-    def grower(self, growth: str, X: Features, rules: GrowthRules, max_bins: int, seed: int) -> Grower:
+    def grower(
+        self, growth: str, X: Features, rules: GrowthRules, max_bins: int, seed: int, *, on_gpu: bool = False
+    ) -> Grower:
+        if on_gpu:
+            raise InputError("a cluster grows trees on CPUs only so far: leave device out")
+        if not rules.newton_splits:
+            raise InputError("a cluster cannot choose splits by gradients alone so far: leave splits out")
         bins = self._bins(X, max_bins, seed)
         grower = GROWTHS[growth][1](bins, bins.codes(X), rules, self.peers, self.doc_numbers)
         return self._watched(grower, X)
