@@ -31,7 +31,7 @@ _PIECE = 1 << 13
 def _value_pieces(first, last, pieces, rows, gradient, hessian, scales, out_sums, out_leaf):
     """pieces (n_pieces, 3): first row, last row, leaf · scales (2,) · out_sums (n_pieces, 2) integers."""
     for p in range(first, last):
-        g, h = 0, 0
+        g, h = np.int64(0), np.int64(0)
         leaf = pieces[p, 2]
         for k in range(pieces[p, 0], pieces[p, 1]):
             row = rows[k]
