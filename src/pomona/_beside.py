@@ -36,13 +36,14 @@ def compile_beside(compiled: Callable[..., Any], *argument_types: Any) -> None:
     """Have a kernel compiled for arguments of these types, unless some version of it is in the cache.
 
     That kernels are being compiled is said once, by the logger `pomona`. A process that may use one core only
-    has no other beside it.
+    has no other beside it, nor has one where files cannot be locked (Windows).
     """
-    if not hasattr(compiled, "overloads") or is_kept(compiled):  # or compiling is switched off
+    if getattr(compiled, "overloads", True) or is_kept(compiled):  # or compiling is switched off
         return
     _announce()
     announced.append((compiled, argument_types))
-    if n_threads() > 1 and sys.executable and not getattr(sys, "frozen", False):
+    has_python = sys.executable and not getattr(sys, "frozen", False)
+    if n_threads() > 1 and has_python and sys.platform != "win32":
         with _lock:
             _inbox().put((compiled.__module__, compiled.__name__, argument_types))
 
