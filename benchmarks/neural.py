@@ -2,13 +2,14 @@
 
     python -m benchmarks.neural                      # 700k × 136 simulated, network 136-256-128-1
     python -m benchmarks.neural --device cpu --queries 1000 --batch 64
+    python -m benchmarks.neural --device cuda --eager    # a GPU without CUDA graphs
 
 An epoch is timed from the end of the one before, so the first, with all preparations, is left out. The floor
 is the time that the network's products of matrices would take at the speed of one large product (in single
 precision), or its arrays at that of one large copy, whichever is longer; both are measured first. The bytes
 are those of an epoch that writes every activation and its gradient once and reads them once. What the
-objective takes comes on top. On a CPU the floor, and how far we are from it, are in seconds of all
-processors, which other programs hardly change.
+objective takes comes on top, and so does ContextRank's attention. On a CPU the floor, and how far we are from
+it, are in seconds of all processors, which other programs hardly change.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import time
 import numpy as np
 
 import pomona as pm
+from pomona.rankers.neural.context_rank import ContextRank
 from pomona.rankers.neural.lambda_rank import LambdaRank
 from pomona.rankers.neural.list_mle import ListMLE
 from pomona.rankers.neural.list_net import ListNet
@@ -36,6 +38,7 @@ RANKERS = {
     "ListMLE": (ListMLE, {}),
     "SoftNDCG, k = 10": (SoftRank, {}),
     "SoftNDCG, whole lists": (SoftRank, {"measure": "ndcg"}),
+    "ContextRank": (ContextRank, {}),
 }
 
 
@@ -101,11 +104,15 @@ def main():
     parser.add_argument("--device", default="auto")
     parser.add_argument("--only", default="", help="rankers, or parts of their names, with commas between")
     parser.add_argument("--mixed", action="store_true", help="bfloat16 on a GPU")
+    parser.add_argument("--eager", action="store_true", help="launch the kernels of a GPU one by one")
     arguments = parser.parse_args()
     import torch
 
+    from pomona.rankers.neural.training import trainer
     from pomona.rankers.neural.training.trainer import device_named
 
+    if arguments.eager:
+        trainer.can_be_captured = lambda config, device: False
     device = device_named(arguments.device)
     gpu = device.type == "cuda"
     where = torch.cuda.get_device_name(device) if gpu else f"{torch.get_num_threads()} cores"

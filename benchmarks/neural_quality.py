@@ -2,6 +2,8 @@
 
     POMONA_DATA=/your/data python -m benchmarks.neural_quality
     POMONA_DATA=/your/data python -m benchmarks.neural_quality --yilmaz-robertson --folds 1 --epochs 60
+    POMONA_DATA=/your/data python -m benchmarks.neural_quality --inputs --seeds 3
+    POMONA_DATA=/your/data python -m benchmarks.neural_quality --context --seeds 3
 
 The first compares every neural ranker, with its own defaults, to `LinearRegression` (per-query differences of
 all test folds, and the p-value of a two-sided paired t test), and ListNet on MQ2008 to the official baseline
@@ -11,6 +13,13 @@ The second repeats Tables 2 and 3 of "On the choice of effectiveness measures fo
 MQ2007: a network of ten hidden nodes is trained for one measure and judged by another, which also picks the
 epoch and the learning rate on the validation data. A network is trained once for each measure and learning
 rate; what the other measures would have picked is noted on the way.
+
+The third compares the scales on which a network can have its features. It looks at training queries only: for
+each seed three fifths of them are learnt from, one fifth picks the epoch, and one fifth judges.
+
+The fourth compares ContextRank to LambdaRank where relevance depends on the other documents of a list
+(`simulate(context=1)`), where it does not, and on the MSLR subset; paired over test queries, of which each
+has the mean over seeds.
 """
 
 import argparse
@@ -41,6 +50,12 @@ PLAIN = {
     "early_stopping": None,
 }
 LEARNING_RATES = (0.0003, 0.001, 0.003)
+INPUTS = {
+    "log": {},
+    "quantile": {"quantile_features": True},
+    "standard": {"log_features": False},
+}
+COLLECTIONS = ("mq2007", "mq2008", "ohsumed-min", "mslr-subset", "lightgbm-example", "simulated")
 
 
 def compare(name, n_folds):
@@ -65,6 +80,59 @@ def compare(name, n_folds):
     if name == "mq2008":
         print(OFFICIAL_LISTNET)
     print()
+
+
+def paired(values, base):
+    """(mean difference, p of a two-sided paired t test) in words."""
+    difference = values - base
+    p = stats.ttest_1samp(difference, 0).pvalue if difference.any() else 1.0
+    return f"{difference.mean():+.4f} | {p:.3f}"
+
+
+def compare_inputs(names, n_seeds):
+    print("| training queries of | " + " | ".join(INPUTS) + " | quantile minus log | p | judged |")
+    print("|---|" + "---:|" * (len(INPUTS) + 3))
+    for name in names:
+        data = pm.simulate(400, seed=5) if name == "simulated" else load_folds(name)[0][0]
+        values = {}
+        for seed in range(n_seeds):
+            train, valid, judged = data.split([0.6, 0.2, 0.2], seed=seed)
+            for label, options in INPUTS.items():
+                ranker = pm.LambdaRank(seed=seed, **options).fit(train, valid=valid)
+                found = pm.evaluate(judged, ranker.predict(judged), "ndcg@10", per_query=True)["ndcg@10"]
+                values.setdefault(label, []).append(found)
+        joined = {label: np.concatenate(found) for label, found in values.items()}
+        means = " | ".join(f"{found.mean():.4f}" for found in joined.values())
+        more = f"{paired(joined['quantile'], joined['log'])} | {len(joined['log'])}"
+        print(f"| {name} | {means} | {more} |", flush=True)
+
+
+def compare_in_context(n_seeds):
+    print("| test queries of | LambdaRank | ContextRank | difference | p | seconds | seconds | times |")
+    print("|---|" + "---:|" * 7)
+    for name in ("simulated, context=1", "simulated, context=0", "mslr-subset"):
+        values, seconds = {}, {}
+        for seed in range(n_seeds):
+            if name == "mslr-subset":
+                train, valid, test = load_folds(name)[0]
+            else:
+                options = {"context": float(name[-1])}
+                train, valid, test = (
+                    pm.simulate(n, **options, seed=draw + (10 * seed if draw < 3 else 0))
+                    for draw, n in ((1, 500), (2, 200), (3, 600))
+                )
+            for key in ("LambdaRank", "ContextRank"):
+                start = time.process_time()
+                ranker = getattr(pm, key)(seed=seed).fit(train, valid=valid)
+                seconds.setdefault(key, []).append(time.process_time() - start)
+                found = pm.evaluate(test, ranker.predict(test), "ndcg@10", per_query=True)["ndcg@10"]
+                values.setdefault(key, []).append(found)
+        plain, context = (np.mean(found, axis=0) for found in values.values())
+        costs = [np.mean(found) for found in seconds.values()]
+        cells = f"{plain.mean():.4f} | {context.mean():.4f} | {paired(context, plain)}"
+        print(
+            f"| {name} | {cells} | {costs[0]:.1f} | {costs[1]:.1f} | {costs[1] / costs[0]:.1f} |", flush=True
+        )
 
 
 class _Watched:
@@ -126,13 +194,24 @@ def main():
     parser.add_argument("--only", choices=("mq2007", "mq2008"), help="of the first: one collection")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--epochs", type=int, default=300, help="of Yilmaz & Robertson's experiment")
+    parser.add_argument("--inputs", action="store_true")
+    parser.add_argument("--context", action="store_true")
+    parser.add_argument("--seeds", type=int, default=3, help="of the third and fourth")
+    parser.add_argument("--collections", default=",".join(COLLECTIONS), help="of the third")
     arguments = parser.parse_args()
     if arguments.yilmaz_robertson:
         yilmaz_robertson(arguments.folds, arguments.epochs)
         return
     few = pm.simulate(20, docs_per_query=10, n_features=5, seed=0)
-    for key in RANKERS:  # loads kernels and PyTorch, so that no time holds that
+    for key in ("LambdaRank", "ContextRank") if arguments.inputs or arguments.context else RANKERS:
+        # loads kernels and PyTorch, so that no time holds that
         getattr(pm, key)(measure=MAIN).fit(few, valid=few)
+    if arguments.inputs:
+        compare_inputs(arguments.collections.split(","), arguments.seeds)
+    if arguments.context:
+        compare_in_context(arguments.seeds)
+    if arguments.inputs or arguments.context:
+        return
     for name in (arguments.only,) if arguments.only else ("mq2007", "mq2008"):
         compare(name, arguments.folds)
 

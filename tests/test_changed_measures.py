@@ -208,6 +208,7 @@ FITS = {
     "smoothrank": {"max_iterations": 10},
     "permurank": {"n_rounds": 5},
     "bestfeature": {},
+    "ensemble": {"member": "lambdamart(n_trees=5, min_docs=1)", "n_models": 2},
     "linearcombination": {"weights": "coordinateascent", "rankers": "linearregression,random"},
 }
 

@@ -40,6 +40,22 @@ def test_the_smallest_case():
 
 
 @given(permutations)
+def test_columns_are_as_they_came(order):
+    data = scattered(order)
+    for name in ("X", "y", "qid"):
+        np.testing.assert_array_equal(getattr(data, name), getattr(SORTED, name)[order])
+
+
+@given(permutations)
+def test_a_stranger_that_scores_the_features(order):
+    """Scores of another library's model of `data.X` are in the order of `data.X`."""
+    data, stranger = scattered(order), np.array([0.3, -1.0, 2.0, 0.1])
+    judged = pm.evaluate(data, data.X @ stranger, MEASURES)
+    expected = pm.evaluate(SORTED, SORTED.X @ stranger, MEASURES)
+    assert judged == pytest.approx(dict(expected))
+
+
+@given(permutations)
 def test_a_column_of_the_dataset_itself(order):
     data = scattered(order)
     for of_data, expected in ((data.X[:, 1], SORTED.X[:, 1]), (data.y, SORTED.y)):
@@ -87,7 +103,7 @@ def test_parts(order, chosen):
     data, mask = scattered(order), np.array(chosen)
     part = data.take(mask)
     rows = np.isin(SORTED.qid[order], data.qids[mask])
-    assert part.to_input_order(part.y).tolist() == SORTED.y[order][rows].tolist()
+    assert part.y.tolist() == SORTED.y[order][rows].tolist()
     if mask.any():
         expected = pm.evaluate(
             SORTED.take(np.isin(SORTED.qids, data.qids[mask])),
@@ -145,3 +161,24 @@ def test_pandas_rows_of_other_names_are_refused(name):
         with pytest.raises(InputError, match=f"the index of {name} is not that of X"):
             pm.Dataset(X, **{**columns, name: columns[name].set_axis(index)})
     assert pm.Dataset(X, **{**columns, name: columns[name].to_numpy()}).n_docs == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["stats"], ["audit"], ["informative"], ["features", "--trees", "0"]),
+        *(
+            ["trace", "mart", "--iterations", "2", "-o", "OUT"],
+            ["optimality", "MODEL"],
+            ["parity", "MODEL", "--engine", "solr-9"],
+        ),
+    ],
+    ids=lambda words: words[0],
+)
+def test_verbs_read_scattered_files(words, tmp_path):
+    path, model = tmp_path / "mixed.txt", tmp_path / "m.pomona"
+    pm.write_letor(scattered(np.random.default_rng(0).permutation(SORTED.n_docs)), path)
+    pm.MART(n_trees=2).fit(SORTED).save(model)
+    places = {"MODEL": str(model), "OUT": str(tmp_path / "out")}
+    result = CliRunner().invoke(build(), [*(places.get(word, word) for word in words), str(path)])
+    assert result.exit_code == 0, result.output + str(result.exception)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.rankers.base import Ranker, query_weights
+from pomona.rankers.base import Ranker
+from pomona.rankers.inputs import query_weights
 
 
 class XGBoostRanker(Ranker):

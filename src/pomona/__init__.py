@@ -16,13 +16,19 @@ if TYPE_CHECKING:
     from pomona.data.dataset import Dataset as Dataset
     from pomona.data.letor import read_letor as read_letor
     from pomona.data.letor_writer import write_letor as write_letor
+    from pomona.data.logs import read_log as read_log
     from pomona.data.read import read as read
     from pomona.data.simulate import simulate as simulate
     from pomona.errors import PomonaError as PomonaError
+    from pomona.experiments.analysis.duel import duel as duel
+    from pomona.experiments.analysis.explain import explain as explain
     from pomona.experiments.analysis.features import feature_table as feature_table
     from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
     from pomona.experiments.analysis.optimality import local_optimality as local_optimality
+    from pomona.experiments.analysis.power import power as power
+    from pomona.experiments.best.best_ranker import BestRanker as BestRanker
+    from pomona.experiments.inspection import inspect as inspect
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -34,12 +40,14 @@ if TYPE_CHECKING:
     from pomona.rankers.baselines.worst import WorstRanker as WorstRanker
     from pomona.rankers.boosting.ada_rank import AdaRank as AdaRank
     from pomona.rankers.boosting.rank_boost import RankBoost as RankBoost
+    from pomona.rankers.combine.ensemble import Ensemble as Ensemble
     from pomona.rankers.combine.linear_combination import LinearCombination as LinearCombination
     from pomona.rankers.forests.lambdamart import LambdaMART as LambdaMART
     from pomona.rankers.forests.mart import MART as MART
     from pomona.rankers.forests.mcrank import McRank as McRank
     from pomona.rankers.forests.random_forest import RandomForest as RandomForest
     from pomona.rankers.forests.rc_rank import RCRank as RCRank
+    from pomona.rankers.forests.xendcg import XENDCG as XENDCG
     from pomona.rankers.imported.imported import Imported as Imported
     from pomona.rankers.imported.imported import from_model as from_model
     from pomona.rankers.imported.imported import from_sklearn as from_sklearn
@@ -56,6 +64,7 @@ if TYPE_CHECKING:
     from pomona.rankers.linear.rank_svm import RankSVM as RankSVM
     from pomona.rankers.linear.smooth_rank import SmoothRank as SmoothRank
     from pomona.rankers.linear.svm_map import SVMMap as SVMMap
+    from pomona.rankers.neural.context_rank import ContextRank as ContextRank
     from pomona.rankers.neural.lambda_rank import LambdaRank as LambdaRank
     from pomona.rankers.neural.list_mle import ListMLE as ListMLE
     from pomona.rankers.neural.list_net import ListNet as ListNet
@@ -73,6 +82,7 @@ __version__ = "0.1.0"
 # Names are imported when they are first used: `import pomona` loads neither numba nor polars.
 _HOMES = {
     "BalancedDraw": "pomona.transformers.balanced_draw",
+    "BestRanker": "pomona.experiments.best.best_ranker",
     "CategoryMean": "pomona.transformers.category_mean",
     "Dataset": "pomona.data.dataset",
     "Measure": "pomona.measures.base",
@@ -83,17 +93,22 @@ _HOMES = {
     "Ranker": "pomona.rankers.base",
     "Trace": "pomona.rankers.trace",
     "compare_measures": "pomona.experiments.analysis.measure_values",
+    "duel": "pomona.experiments.analysis.duel",
     "evaluate": "pomona.measures.judge",
+    "explain": "pomona.experiments.analysis.explain",
     "feature_table": "pomona.experiments.analysis.features",
     "from_model": "pomona.rankers.imported.imported",
     "from_sklearn": "pomona.rankers.imported.imported",
     "infer_relevance": "pomona.experiments.analysis.informative",
+    "inspect": "pomona.experiments.inspection",
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.base",
     "local_optimality": "pomona.experiments.analysis.optimality",
     "measure": "pomona.measures.parse",
+    "power": "pomona.experiments.analysis.power",
     "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",
+    "read_log": "pomona.data.logs",
     "simulate": "pomona.data.simulate",
     "write_letor": "pomona.data.letor_writer",
 }

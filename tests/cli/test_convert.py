@@ -56,3 +56,33 @@ def test_refusals(model, tmp_path):
     (tmp_path / "x.txt").write_text("hello")
     with pytest.raises(InputError, match="begins with 'hello'"):
         run(tmp_path / "x.txt", "-f", "c")
+
+
+def test_from_a_log_to_training_data(tmp_path):
+    def hit(document, value):
+        entries = [{"name": "title", "value": 1.5}, {"name": "body", **value}]
+        return {"_id": document, "fields": {"_ltrlog": [{"main": entries}]}}
+
+    hits = [hit("a", {"value": 2.0}), hit("b", {}), hit("c", {})]
+    (tmp_path / "hits.json").write_text(json.dumps({"star wars": {"hits": {"hits": hits}}}))
+    (tmp_path / "judgments.csv").write_text("query,docid,rating\nstar wars,a,3\nstar wars,b,0\n")
+    files = tmp_path / "hits.json", tmp_path / "judgments.csv", "-o", tmp_path / "train.letor"
+    told = run(*files)
+    assert told.stdout == f"1 queries, 2 documents, 2 features: {tmp_path / 'train.letor'}\n"
+    assert told.stderr == "note: 1 logged documents, of 1 queries, have no judgment and are left out\n"
+    assert (tmp_path / "train.letor").read_text() == (
+        "3 qid:1 1:1.5 2:2 #docid = a query = star wars\n0 qid:1 1:1.5 2:nan #docid = b query = star wars\n"
+    )
+    data = pm.read(tmp_path / "train.letor", undefined=float("nan"))
+    assert data.feature_names == ("title", "body")
+    assert list(data.doc_ids) == ["a", "b"]
+    run(*files, "--undefined", "0", "--unjudged", "0")
+    assert pm.read(tmp_path / "train.letor").X.tolist() == [[1.5, 2], [1.5, 0], [1.5, 0]]
+    assert json.loads(run(*files, "--json").stdout)["feature_names"] == ["title", "body"]
+    with pytest.raises(InputError, match="add -o FILE"):
+        run(*files[:2])
+
+
+def test_a_model_needs_a_format(model, tmp_path):
+    with pytest.raises(InputError, match="add -f FORMAT"):
+        run(tmp_path / "m.txt", "-o", tmp_path / "m.json")

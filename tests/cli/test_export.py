@@ -57,7 +57,7 @@ def test_refusals(model, tmp_path):
     with pytest.raises(InputError, match="cannot be written: No such"):
         run(model, "-f", "c", "-o", tmp_path / "nowhere" / "m.c")
     pm.LinearRegression().fit(DATA).save(tmp_path / "l.pomona")
-    with pytest.raises(InputError, match="train it with normalize=None"):
+    with pytest.raises(InputError, match="train it with normalize='global-minmax'"):
         run(tmp_path / "l.pomona", "-f", "c")
     pm.McRank(n_trees=2).fit(DATA).save(tmp_path / "c.pomona")
     with pytest.raises(InputError, match="McRank makes its score of 4 forests"):

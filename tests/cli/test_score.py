@@ -1,13 +1,14 @@
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 import typer
 from typer.testing import CliRunner
 
 import pomona as pm
 from pomona.cli.score import score
-from pomona.errors import PomonaError
+from pomona.errors import InputError, PomonaError
 from pomona.rankers.forests.mart import MART
 
 
@@ -56,3 +57,22 @@ def test_refusals(files):
         run(files / "none", files / "data.txt")
     with pytest.raises(PomonaError, match=r"data\.txt"):
         run(files / "data.txt", files / "data.txt")
+
+
+def test_a_table_without_labels_and_queries(tmp_path):
+    data = pm.simulate(10, docs_per_query=6, n_features=3, seed=1).replace(feature_names=["a", "b", "c"])
+    forest, linear = pm.LambdaMART(n_trees=3, min_docs=3).fit(data), pm.LinearRegression().fit(data)
+    forest.save(tmp_path / "forest.pomona")
+    linear.save(tmp_path / "linear.pomona")
+    X = data.to_input_order(data.X)
+    columns = {name: X[:, j] for j, name in reversed(list(enumerate("abc")))}
+    columns |= {"url": ["u"] * len(X), "label": [None] * len(X)}
+    pl.DataFrame(columns).write_parquet(tmp_path / "new.parquet")
+    expected = forest.predict(data).tolist()
+    assert json.loads(run(tmp_path / "forest.pomona", tmp_path / "new.parquet", "--json").output) == expected
+    with pytest.raises(InputError, match="no column 'qid'"):
+        run(tmp_path / "linear.pomona", tmp_path / "new.parquet")
+    pl.DataFrame({**columns, "query": data.to_input_order(data.qid)}).write_parquet(tmp_path / "new.parquet")
+    arguments = ("--qid", "query", "--doc-id", "url", "--json")
+    found = json.loads(run(tmp_path / "linear.pomona", tmp_path / "new.parquet", *arguments).output)
+    assert found == linear.predict(data).tolist()

@@ -97,3 +97,23 @@ def test_refusals(files):
         run("lambdamartt", files / "train.txt", "-o", files / "m")
     with pytest.raises(PomonaError, match="no such directory"):
         run("mart", files / "train.txt", "-o", files / "none" / "m")
+
+
+def test_a_cluster_trains_the_same_model(files):
+    import distributed
+
+    train = pm.read(files / "train.txt")
+    for k, queries in enumerate((range(10), range(10, 30))):
+        pm.write_letor(train.take(list(queries)), files / f"part-{k}.txt")
+    words = ["--valid", files / "vali.txt", "-s", "n_trees=3"]
+    run("mart", files / "train.txt", "-o", files / "one.pomona", *words)
+    how = {"threads_per_worker": 1, "processes": False, "protocol": "tcp", "dashboard_address": ":0"}
+    with distributed.LocalCluster(n_workers=2, **how) as cluster:
+        more = ["--dask", cluster.scheduler_address, "--json"]
+        result = run("mart", files / "part-*.txt", "-o", files / "two.pomona", *words, *more)
+        with pytest.raises(PomonaError, match="no forest that a cluster"):
+            run("linearregression", files / "train.txt", "-o", files / "no.pomona", *more)
+    one, two = load_model(files / "one.pomona"), load_model(files / "two.pomona")
+    assert one.model_.value.tobytes() == two.model_.value.tobytes()
+    assert one.evals_ == two.evals_
+    assert json.loads(result.stdout)["valid"]["ndcg@10"] == one.evals_["valid"][one.best_iteration_ - 1]

@@ -12,7 +12,7 @@ VALUES = st.sampled_from([0.0, 1.0, -0.0, np.nan, np.inf, 0.5])
 
 def parts(data):
     names = ("X", "y", "query_ptr")
-    return [getattr(data, name).tobytes() for name in names]
+    return [getattr(data.gathered(), name).tobytes() for name in names]
 
 
 @st.composite
@@ -33,8 +33,8 @@ def test_neither_places_nor_ids_take_part(rows, has_weights):
         data = pm.Dataset(X[rows], y[rows], names[qid[rows]])
         given = None if weights is None else data.from_input_order(weights[rows])
         after = in_content_order(data, given)
-        assert after.to_input_order(after.y).tolist() == y[rows].tolist()
-        assert after.to_input_order(after.qid).tolist() == names[qid[rows]].tolist()
+        assert after.y.tolist() == y[rows].tolist()
+        assert after.qid.tolist() == names[qid[rows]].tolist()
         put = None if weights is None else after.from_input_order(weights[rows]).tobytes()
         return parts(after), put
 
@@ -47,7 +47,8 @@ def test_neither_places_nor_ids_take_part(rows, has_weights):
 def test_in_order_already(rows):
     X, y, qid = rows[:3]
     once = in_content_order(pm.Dataset(X, y, qid))
-    assert in_content_order(once.gathered()).X is once.X
+    rows = once.gathered()
+    assert in_content_order(rows) is rows
     assert parts(in_content_order(once, np.ones(len(y)))) == parts(once)
     half = once.gathered().take(np.arange(0, once.n_queries, 2))
     assert in_content_order(half) is half
@@ -57,14 +58,17 @@ def test_what_belongs_to_documents_goes_with_them():
     data = pm.simulate(20, docs_per_query=6, n_features=3, seed=2)
     ids = [f"d{i}" for i in range(data.n_docs)]
     named = pm.Dataset(data.X, data.y, data.qid, doc_ids=ids, feature_names=["a", "b", "c"])
-    ordered = in_content_order(named)
+    came = in_content_order(named)
+    assert list(came.doc_ids) == ids
+    assert (came.X == data.X).all()
+    ordered = came.gathered()
     assert ordered.feature_names == ("a", "b", "c")
-    assert list(ordered.doc_ids) == [ids[i] for i in ordered.input_order]
-    assert (data.X[ordered.input_order] == ordered.X).all()
+    assert list(ordered.doc_ids) == [ids[i] for i in came.input_order]
+    assert (data.X[came.input_order] == ordered.X).all()
     assert sorted(ordered.qids) == sorted(data.qids)
     assert ordered.X.flags.writeable
     named.X.flags.writeable = False
-    assert not in_content_order(named).X.flags.writeable
+    assert not in_content_order(named).gathered().X.flags.writeable
 
 
 def test_the_order_does_not_follow_the_labels():
@@ -73,7 +77,8 @@ def test_the_order_does_not_follow_the_labels():
     by_label = in_content_order(
         pm.Dataset(*(a[np.lexsort((-data.y, data.qid))] for a in (data.X, data.y, data.qid)))
     )
-    first, last = by_label.y[by_label.query_ptr[:-1]], by_label.y[by_label.query_ptr[1:] - 1]
+    rows = by_label.gathered()
+    first, last = rows.y[rows.query_ptr[:-1]], rows.y[rows.query_ptr[1:] - 1]
     spread = np.sqrt((first.var() + last.var()) / data.n_queries)
     assert abs(first.mean() - last.mean()) < 3 * spread
     assert abs(np.corrcoef(by_label.input_order, np.arange(data.n_docs))[0, 1]) < 0.1

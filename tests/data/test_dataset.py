@@ -19,7 +19,7 @@ def small() -> Dataset:
 
 
 def test_scattered_rows_are_gathered_in_order_of_first_appearance():
-    data = small()
+    data = small().gathered()
     assert data.qids.tolist() == ["b", "a", "c"]
     assert data.query_ptr.tolist() == [0, 2, 3, 4]
     assert data.X.tolist() == [[1, 10], [3, 30], [2, 20], [4, 40]]
@@ -27,6 +27,34 @@ def test_scattered_rows_are_gathered_in_order_of_first_appearance():
     assert list(data.doc_ids) == ["w", "y", "x", "z"]
     assert data.qid.tolist() == ["b", "b", "a", "c"]
     assert (data.X.dtype, data.y.dtype, data.query_ptr.dtype) == (np.float32, np.float32, np.int64)
+
+
+def test_rows_are_seen_in_the_order_in_which_they_came():
+    data = small()
+    assert data.qids.tolist() == ["b", "a", "c"]
+    assert data.query_lengths.tolist() == [2, 1, 1]
+    assert data.X.tolist() == [[1, 10], [2, 20], [3, 30], [4, 40]]
+    assert data.y.tolist() == [0, 1, 2, 0]
+    assert list(data.doc_ids) == ["w", "x", "y", "z"]
+    assert data.qid.tolist() == ["b", "a", "b", "c"]
+    with pytest.raises(InputError, match=r"do not stand together: gathered\(\) puts them so"):
+        _ = data.query_ptr
+    # A copy: what is written there would be lost.
+    with pytest.raises(ValueError, match="read-only"):
+        data.X[0] = 0
+    data.y = np.array([5, 6, 7, 8], np.float32)
+    assert data.y.tolist() == [5, 6, 7, 8]
+    assert data.gathered().y.tolist() == [5, 7, 6, 8]
+
+
+def test_what_replaces_a_column_comes_in_the_order_of_the_rows():
+    column = np.arange(1, 5, dtype=np.float32)
+    other = small().replace(X=column[:, None], y=column[::-1])
+    assert other.X.tolist() == [[1], [2], [3], [4]]
+    assert other.y.tolist() == [4, 3, 2, 1]
+    assert other.gathered().X.tolist() == [[1], [3], [2], [4]]
+    assert small().with_features(["f2", "f1"]).X.tolist() == [[10, 1], [20, 2], [30, 3], [40, 4]]
+    assert small().widened(3).X[1].tolist() == [2, 20, 0]
 
 
 @given(query_ids)
@@ -44,8 +72,9 @@ def test_gathering_keeps_every_row_and_the_order_within_a_query(ids):
 def test_input_order_can_be_left_and_found_again(ids):
     values = np.arange(float(len(ids)))
     data = Dataset(values[:, None], values, ids)
-    assert data.to_input_order(data.y).tolist() == values.tolist()
-    assert data.from_input_order(values).tolist() == data.y.tolist()
+    assert data.y.tolist() == values.tolist()
+    assert data.from_input_order(values).tolist() == data.gathered().y.tolist()
+    assert data.to_input_order(data.gathered().y).tolist() == values.tolist()
 
 
 def test_grouped_rows_are_not_copied():
@@ -105,7 +134,8 @@ def test_wrong_numbers_of_names_are_refused():
 
 
 def test_take_gives_whole_queries_in_the_order_asked():
-    part = small().take([2, 0])
+    assert small().take([2, 0]).X[:, 0].tolist() == [1, 3, 4]  # as they came
+    part = small().take([2, 0]).gathered()
     assert part.qids.tolist() == ["c", "b"]
     assert part.query_ptr.tolist() == [0, 1, 3]
     assert part.X[:, 0].tolist() == [4, 1, 3]
@@ -144,9 +174,9 @@ def test_replace_changes_what_is_given_and_shares_the_rest():
     data = small()
     data.n_undefined = 3
     other = data.replace(y=data.y + 1, feature_names=["a", "b"])
-    assert other.y.tolist() == [1, 3, 2, 1]
-    assert other.X is data.X
-    assert other.doc_ids is data.doc_ids
+    assert other.y.tolist() == [1, 2, 3, 1]
+    assert other.gathered().X is data.gathered().X
+    assert other.gathered().doc_ids is data.gathered().doc_ids
     assert other.feature_names == ("a", "b")
     assert other.n_undefined == 3
     assert data.replace(X=data.X + 1).n_undefined is None

@@ -120,7 +120,7 @@ def test_the_parts_of_folds_are_what_the_files_read_together_are(tmp_path):
         train = find_folds(tmp_path)[0].train
     with pytest.warns(UserWarning, match=r"query 2 stands in .*S1\.txt and in .*S3\.txt"):
         together = read_letor([tmp_path / f"S{number}.txt" for number in (1, 2, 3)])
-    for name in ("X", "y", "query_ptr", "qids", "input_order"):
+    for name in ("X", "y", "query_lengths", "qids", "input_order"):
         assert getattr(train, name).tolist() == getattr(together, name).tolist(), name
     assert list(train.doc_ids) == list(together.doc_ids)
     assert list(train.comments) == list(together.comments)

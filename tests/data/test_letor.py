@@ -61,11 +61,13 @@ def test_a_byte_order_mark_is_no_part_of_the_text(path: Path) -> None:
 def test_scattered_queries_are_gathered(path: Path) -> None:
     data = read(path, "0 qid:7 1:1 #a\n1 qid:5 1:2 #b\n2 qid:7 1:3 #c\n3 qid:9 1:4\n4 qid:5 1:5 #e\n")
     assert data.qids.tolist() == [7, 5, 9]
-    assert data.query_ptr.tolist() == [0, 2, 4, 5]
-    assert data.X[:, 0].tolist() == [1, 3, 2, 5, 4]
-    assert data.y.tolist() == [0, 2, 1, 4, 3]
-    assert list(data.doc_ids or ()) == ["a", "c", "b", "e", ""]
-    assert data.to_input_order(data.X[:, 0]).tolist() == [1, 2, 3, 4, 5]
+    assert data.X[:, 0].tolist() == [1, 2, 3, 4, 5]
+    assert list(data.doc_ids or ()) == ["a", "b", "c", "", "e"]
+    rows = data.gathered()
+    assert rows.query_ptr.tolist() == [0, 2, 4, 5]
+    assert rows.X[:, 0].tolist() == [1, 3, 2, 5, 4]
+    assert rows.y.tolist() == [0, 2, 1, 4, 3]
+    assert list(rows.doc_ids or ()) == ["a", "c", "b", "e", ""]
 
 
 def test_missing_null_and_nan_are_undefined(path: Path) -> None:
@@ -159,7 +161,7 @@ def test_string_query_ids(path: Path, query: str) -> None:
     data = read(path, f"1 qid:{query} 1:1\n2 qid:5 1:1\n3 qid:{query} 1:1")
     assert data.qids.dtype.kind == "U"
     assert data.qids.tolist() == [query, "5"]
-    assert data.y.tolist() == [1, 3, 2]
+    assert data.gathered().y.tolist() == [1, 3, 2]
 
 
 def test_many_files_are_one_dataset(tmp_path: Path) -> None:
@@ -168,7 +170,7 @@ def test_many_files_are_one_dataset(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match=r"query 1 stands in .*a and in .*b\.gz, and is taken as one query"):
         data = read_letor([tmp_path / "a", str(tmp_path / "b.gz")])
     assert data.qids.tolist() == [1, 2]
-    assert data.X.tolist() == [[1, 0], [0, 3], [2, 0]]
+    assert data.X.tolist() == [[1, 0], [2, 0], [0, 3]]
     (tmp_path / "c").write_text("0 qid:x 1:1")
     assert read_letor([tmp_path / "a", tmp_path / "c"]).qids.tolist() == ["1", "2", "x"]
 

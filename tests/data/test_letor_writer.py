@@ -48,7 +48,7 @@ def test_what_is_written_reads_back_the_same(
     assert np.array_equal(bits(back.X)[~np.isnan(back.X)], bits(data.X)[~np.isnan(data.X)])
     assert np.array_equal(np.isnan(back.X), np.isnan(data.X))
     assert np.array_equal(bits(back.y), bits(data.y))
-    assert np.array_equal(back.query_ptr, data.query_ptr)
+    assert np.array_equal(back.query_lengths, data.query_lengths)
     assert np.array_equal(back.qids, data.qids)
     assert back.qids.dtype.kind == data.qids.dtype.kind
     assert (back.input_order is None) == (data.input_order is None)

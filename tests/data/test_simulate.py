@@ -127,8 +127,31 @@ def test_noise_of_annotators_makes_the_task_harder():
     assert best_single(3.0) < best_single(0.0)
 
 
+def test_in_context_a_page_of_another_time_is_worse():
+    plain, data = simulate(n_queries=400, seed=8), simulate(n_queries=400, context=1.0, seed=8)
+    others = [data.feature_names.index(name) for name in ("body_bm25", "pagerank", "url_depth")]
+    assert np.array_equal(plain.query_ptr, data.query_ptr)
+    assert np.array_equal(plain.X[:, others], data.X[:, others])  # the rest of the world is the same
+    age = np.log1p(data.X[:, data.feature_names.index("age_days")])
+    lengths = np.diff(data.query_ptr)
+    means = np.repeat(np.add.reduceat(age, data.query_ptr[:-1]) / lengths, lengths)
+    closeness = mean_ndcg(data, -np.abs(age - means))
+    assert closeness > max(mean_ndcg(data, age), mean_ndcg(data, -age)) + 0.1
+    shares = np.bincount(data.y.astype(int), minlength=5) / data.n_docs
+    np.testing.assert_allclose(shares, [0.52, 0.32, 0.13, 0.02, 0.01], atol=0.06)
+
+
 @pytest.mark.parametrize(
-    "arguments", [{"n_queries": 0}, {"n_features": 0}, {"docs_per_query": 0.5}, {"noise": -1.0}, {"seed": -1}]
+    "arguments",
+    [
+        {"n_queries": 0},
+        {"n_features": 0},
+        {"docs_per_query": 0.5},
+        {"noise": -1.0},
+        {"context": -1.0},
+        {"context": np.nan},
+        {"seed": -1},
+    ],
 )
 def test_impossible_worlds_are_refused(arguments):
     with pytest.raises(InputError, match="must be 1 at least"):

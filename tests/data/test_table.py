@@ -9,7 +9,7 @@ import pytest
 
 from pomona.data import table
 from pomona.data.dataset import Dataset
-from pomona.data.table import features_of_frame, read_table
+from pomona.data.table import features_of_frame, read_table, read_to_score
 from pomona.errors import InputError
 
 COLUMNS = {
@@ -25,10 +25,10 @@ COLUMNS = {
 def test_any_frame_gives_the_same_dataset(frame):
     data = Dataset.from_frame(frame(COLUMNS), label="label", qid="qid", doc_id="url")
     assert data.feature_names == ("rank", "clicked")
-    assert data.X.tolist() == [[3, 1], [2, 1], [1, 0]]
-    assert data.y.tolist() == [2, 1, 0]
+    assert data.X.tolist() == [[3, 1], [1, 0], [2, 1]]
+    assert data.y.tolist() == [2, 0, 1]
     assert data.qids.tolist() == ["a", "b"]
-    assert list(data.doc_ids) == ["u1", "u3", "u2"]
+    assert list(data.doc_ids) == ["u1", "u2", "u3"]
 
 
 @pytest.mark.parametrize("column", [pd.array([1, None], dtype="Int64"), np.array([1.0, np.nan])])
@@ -88,8 +88,8 @@ def test_files_hold_what_was_written(tmp_path, name):
             path, separator="\t" if name.endswith("tsv") else ","
         )
     data = read_table(path, doc_id="url")
-    assert data.X.tolist() == [[3, 1], [2, 1], [1, 0]]
-    assert list(data.doc_ids) == ["u1", "u3", "u2"]
+    assert data.X.tolist() == [[3, 1], [1, 0], [2, 1]]
+    assert list(data.doc_ids) == ["u1", "u2", "u3"]
 
 
 def test_a_column_may_turn_fractional_late_and_say_null_in_words(tmp_path):
@@ -108,15 +108,15 @@ def test_a_feature_that_is_always_missing_is_undefined(tmp_path):
 def test_a_copy_spares_parsing(tmp_path, monkeypatch):
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
     parsed = []
-    frame = table._frame
-    monkeypatch.setattr(table, "_frame", lambda *arguments: parsed.append(arguments) or frame(*arguments))
+    frame = table.read_frame
+    monkeypatch.setattr(table, "read_frame", lambda *arguments: parsed.append(arguments) or frame(*arguments))
     (tmp_path / "a.csv").write_text("label,qid,x,y\n0,b,1,5\n1,a,2,6\n2,b,3,7\n")
     first, second = (read_table(tmp_path / "a.csv", cache=True) for _ in range(2))
     assert len(parsed) == 1
-    assert second.X.tolist() == first.X.tolist() == [[1, 5], [3, 7], [2, 6]]
+    assert second.X.tolist() == first.X.tolist() == [[1, 5], [2, 6], [3, 7]]
     assert second.feature_names == first.feature_names == ("x", "y")
     assert second.qids.tolist() == ["b", "a"]
-    assert read_table(tmp_path / "a.csv", label="y", cache=True).y.tolist() == [5, 7, 6]
+    assert read_table(tmp_path / "a.csv", label="y", cache=True).y.tolist() == [5, 6, 7]
     assert len(parsed) == 2
 
 
@@ -229,3 +229,19 @@ def test_damage_that_shows_late_is_refused_too(tmp_path, monkeypatch):
     monkeypatch.setattr("pomona.data.table.dataset_of_frame", look)
     with pytest.raises(InputError, match=r"a\.csv: cannot be read as a table: offset out of range$"):
         read_table(tmp_path / "a.csv")
+
+
+def test_documents_that_are_to_be_scored(tmp_path):
+    (tmp_path / "a.csv").write_text("url,x,y,label,market\nu1,1,5,,de\nu2,2,6,1,fr\n")
+    data = read_to_score(tmp_path / "a.csv", doc_id="url", features=["y", "x"])
+    assert data.X.tolist() == [[5, 1], [6, 2]]
+    assert data.y.tolist() == [0, 0]
+    assert list(data.doc_ids) == ["u1", "u2"]
+    assert data.n_queries == 1
+    with pytest.raises(InputError, match=r"a\.csv: column 'market' \(feature\) holds String"):
+        read_to_score(tmp_path / "a.csv", doc_id="url")
+    with pytest.raises(InputError, match="no column 'grade'"):
+        read_to_score(tmp_path / "a.csv", label="grade")
+    (tmp_path / "b.csv").write_text("qid,x,label\n7,1,2\n7,2,0\n")
+    labelled = read_to_score(tmp_path / "b.csv")
+    assert (labelled.y.tolist(), labelled.qids.tolist()) == ([2, 0], [7])

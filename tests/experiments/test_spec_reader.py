@@ -1,8 +1,10 @@
+import numpy as np
 import pytest
 
+import pomona as pm
 from pomona.errors import PomonaError
 from pomona.experiments.data_spec import Files, Simulated
-from pomona.experiments.spec import read_spec
+from pomona.experiments.spec import ranker_class, read_spec
 
 DATA = '[[dataset]]\nsource = "mq2008"\n'
 RANKER = '[[ranker]]\nranker = "mart"\n'
@@ -41,6 +43,8 @@ def refusal(tmp_path, text):
         (f"{DATA}{RANKER}seed = 3\n", ":5: ranker 1 seed: the comparison sets the seeds"),
         (f"{DATA}{RANKER}[[ranker]]\nranker='mart'\n", ":5: ranker 2 label: two are called 'MART'"),
         (f"{DATA}[[ranker]]\nlabel = 'x'\n", ":3: ranker 1: ranker is missing"),
+        (f"{DATA}[[ranker]]\nmodel = 'no.txt'\n", ":4: ranker 1 model: no such file"),
+        (f"{DATA}[[ranker]]\nmodel = 3\n", ":4: ranker 1 model: found 3, expected a text"),
         (f"{DATA}{RANKER}each.n_trees = 3\n", "ranker 1 each.n_trees: found 3, expected a list"),
         (f"{DATA}{RANKER}each.n_trees = []\n", "ranker 1 each.n_trees: expected one value at least"),
         (f"{DATA}{RANKER}n_trees = 2\neach.n_trees = [3]\n", "n_trees is given as well"),
@@ -176,3 +180,20 @@ def test_each_is_a_row_for_every_combination(tmp_path):
     assert rows[1].parameters == {"n_leaves": 4, "n_trees": 2, "measure": "err@5"}
     path.write_text(f"{DATA}{RANKER}{each}")
     assert read_spec(path).rankers[0].label == "MART(n_leaves=4, n_trees=2, measure=ap)"
+
+
+def test_a_model_of_another_trainer_is_a_row(tmp_path):
+    data = pm.simulate(20, docs_per_query=10, n_features=5, seed=1)
+    pm.MART(n_trees=3).fit(data).export(tmp_path / "old.txt")
+    rows = (
+        '[[ranker]]\nmodel = "old.txt"\n[[ranker]]\nranker = "imported"\nmodel = "old.txt"\nlabel = "again"\n'
+    )
+    (tmp_path / "s.toml").write_text(
+        f"[[dataset]]\nsimulate = {{queries = 20, features = 5}}\n{RANKER}{rows}"
+    )
+    spec = read_spec(tmp_path / "s.toml")
+    assert [row.label for row in spec.rankers] == ["MART", "old.txt", "again"]
+    for row in spec.rankers[1:]:
+        assert row.ranker == "imported"
+        fitted = ranker_class(row.ranker)(**row.parameters).fit(data)
+        np.testing.assert_array_equal(fitted.predict(data), pm.load_model(tmp_path / "old.txt").predict(data))

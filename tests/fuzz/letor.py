@@ -54,11 +54,14 @@ def check_against_reference(path: Path, text: bytes, undefined: float) -> str:
         return _refused(error, text, place, expected)
     assert place is None, f"read, but the reference refuses it at {place}"
     assert data.X.shape == table.shape
+    assert np.array_equal(bits(data.X), bits(table))
+    assert np.array_equal(bits(data.y), bits(expected.labels))
+    data, came = data.gathered(), data.input_order
     assert np.array_equal(bits(data.X), bits(table[order]))
     assert np.array_equal(bits(data.y), bits(expected.labels)[order])
     assert data.qids.tolist() == expected.query_ids()
     assert np.diff(data.query_ptr).tolist() == [len(rows) for rows in expected.rows_by_query().values()]
-    assert (list(range(len(order))) if data.input_order is None else data.input_order.tolist()) == order
+    assert (list(range(len(order))) if came is None else came.tolist()) == order
     assert data.n_undefined == expected.n_undefined()
     for found, texts in ((data.comments, expected.comments), (data.doc_ids, expected.doc_ids)):
         assert (None if found is None else found.to_bytes()) == (

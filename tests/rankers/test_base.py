@@ -11,7 +11,7 @@ import pomona as pm
 from pomona._jit import threads
 from pomona._registry import entries
 from pomona.errors import InputError
-from pomona.rankers.base import as_dataset, load_model
+from pomona.rankers.base import load_model
 from pomona.testing import ranker_checks
 from pomona.testing.estimator import check_scikit_learn
 
@@ -21,6 +21,7 @@ if find_spec("torch") is None:  # the report says so loudly
     NAMES = [name for name in NAMES if ".neural." not in entries("rankers")[name].module]
 # Small and quick versions of each; a ranker that is quick by itself needs none.
 QUICK = {"n_trees": 12, "n_leaves": 7, "min_docs": 3, "n_rounds": 20, "n_restarts": 1, "n_epochs": 20}
+QUICK |= {"n_models": 2, "member": "lambdamart(n_trees=12, n_leaves=7, min_docs=3)"}
 # scikit-learn's checks have one query, and none to hold out.
 ONE_QUERY = {"linearcombination": {"weights": "uniform"}}
 
@@ -56,8 +57,8 @@ def test_keeps_the_contract(check, name):
 def test_every_iterative_ranker_records_its_training(name, data, fresh):
     ranker = quick(name, seed=3).fit(data, valid=fresh)
     assert len(ranker.evals_["valid"]) >= 2
-    if name == "randomforest":  # which keeps all bags
-        assert ranker.best_iteration_ == len(ranker.evals_["valid"]) == 12
+    if name in ("ensemble", "randomforest"):  # which keep all models, or bags
+        assert ranker.best_iteration_ == len(ranker.evals_["valid"]) == {"ensemble": 2}.get(name, 12)
     else:
         assert ranker.best_iteration_ == 1 + int(np.argmax(ranker.evals_["valid"]))
 
@@ -74,11 +75,6 @@ def test_a_model_of_an_unknown_ranker_is_refused(tmp_path):
     write_model(tmp_path / "m", "nosuch", {"parameters": {}, "learnt": {}}, {})
     with pytest.raises(pm.PomonaError, match="unknown ranker 'nosuch'"):
         load_model(tmp_path / "m")
-
-
-def test_as_dataset():
-    data = as_dataset([[1.0]], [1], [7])
-    assert as_dataset(data) is data
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0)])

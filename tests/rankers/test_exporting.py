@@ -2,6 +2,7 @@ import json
 
 import lightgbm
 import numpy as np
+import onnxruntime
 import pytest
 
 import pomona as pm
@@ -66,7 +67,7 @@ def test_no_score_below_zero():
 
 
 def test_what_no_engine_holds_is_refused():
-    with pytest.raises(InputError, match="normalize=None"):
+    with pytest.raises(InputError, match="normalize='global-minmax'"):
         pm.LinearRegression().fit(DATA).exported("solr")
     with pytest.raises(InputError, match="not weighted sums"):
         pm.LinearRegression(normalize=None).fit(DATA).exported("lightgbm")
@@ -76,6 +77,39 @@ def test_what_no_engine_holds_is_refused():
         pm.RandomRanker().fit(DATA).exported("c")
     with pytest.raises(InputError, match=r"expected numbers, as 3\.5"):
         pm.LambdaMART(n_trees=1).fit(DATA).exported("opensearch", engine_version="new")
+
+
+@pytest.mark.filterwarnings("ignore:model/linear has no constant")
+@pytest.mark.parametrize("method", ["global-minmax", "global-standard", "global-log1p"])
+@pytest.mark.parametrize("cls", [pm.LinearRegression, pm.RankSVM, pm.CoordinateAscent, pm.PRank, pm.AdaRank])
+def test_linear_rankers_on_a_global_scale_are_weighted_sums(cls, method, tmp_path):
+    X = DATA.X * np.float32([1e3, 1, 1e-3, 7])
+    X[::5, 1] = np.nan
+    data = DATA.replace(X=X)
+    ranker = cls(normalize=method).fit(data)
+    scores = ranker.predict(data)
+    np.testing.assert_array_equal(ranker.predict(X[::-1])[::-1], scores)  # no query is needed
+    tolerance = 1e-5 * np.abs(scores).max()
+    np.testing.assert_allclose(ranker.portable().score(X), scores, rtol=0, atol=tolerance)
+    ranker.save(tmp_path / "m.pomona")
+    np.testing.assert_array_equal(pm.load_model(tmp_path / "m.pomona").predict(data), scores)
+    session = onnxruntime.InferenceSession(ranker.exported("onnx"))
+    found = session.run(None, {session.get_inputs()[0].name: X.astype(np.float64)})[0].ravel()
+    np.testing.assert_allclose(found, scores, rtol=0, atol=tolerance)
+    if method == "global-log1p":
+        with pytest.raises(InputError, match="takes no logarithm"):
+            ranker.exported("solr")
+    else:
+        assert '"model/linear"' in ranker.exported("opensearch")
+
+
+def test_what_is_no_weighted_sum_is_not_exported_as_one():
+    for ranker in (
+        pm.RankSVM(kernel="rbf", normalize=None),
+        pm.LogisticRegression(kind="ordinal", normalize=None),
+    ):
+        with pytest.raises(InputError, match="makes more of its sums"):
+            ranker.fit(DATA).portable()
 
 
 def test_boosted_stumps_are_trees():

@@ -206,3 +206,36 @@ def test_what_a_forest_asks_for_goes_with_it():
     assert forest.head(1).zero_missing.tolist() == [False]
     with pytest.raises(InputError, match="rounded down"):
         replace(forest, double_threshold=np.array([0.2, 0.5]))
+
+
+def test_leaf_statistics_go_with_the_trees():
+    counted = forest(
+        base=0.5, leaf_count=np.arange(len(forest().value)), leaf_weight=np.ones(len(forest().value))
+    )
+    assert counted == forest(base=0.5)  # they change no score
+    twice = counted.extended(counted)
+    assert twice.leaf_count.tolist() == 2 * counted.leaf_count.tolist()
+    assert twice.head(1).leaf_weight.tolist() == [1.0] * int(counted.leaf_ptr[1])
+    assert counted.extended(forest()).leaf_count is None  # of half the trees is of no use
+    assert (
+        Forest.empty(counted.n_features).extended(counted).leaf_count.tolist() == counted.leaf_count.tolist()
+    )
+    stored = Forest.of_arrays(counted.arrays(), counted.n_features, 0.5)
+    assert stored.leaf_count.tolist() == counted.leaf_count.tolist()
+    for wrong in ([1], [-1] * len(counted.value), np.full(len(counted.value), np.inf)):
+        with pytest.raises(InputError, match="counts and weights"):
+            forest(leaf_weight=np.asarray(wrong, float))
+
+
+def test_sums_below_nodes():
+    #      0
+    #    1   leaf 2       and a tree of one leaf, and a stump
+    #  l0 l1
+    trees = Forest(
+        *([0, 0, 0], [1.0, 2.0, 3.0], [True] * 3, [1, ~0, ~1], [~2, ~1, ~0], [1.0] * 3),
+        node_ptr=[0, 2, 2, 3],
+        value=np.zeros(6),
+        leaf_ptr=[0, 3, 4, 6],
+        n_features=1,
+    )
+    assert trees.sums_below(np.array([1, 2, 4, 8, 16, 32])).tolist() == [7, 3, 48]

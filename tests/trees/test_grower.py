@@ -7,6 +7,8 @@ from pomona._jit import threads
 from pomona.errors import InputError
 from pomona.trees import grower
 from pomona.trees.binning import Bins
+from pomona.trees.grow_leafwise import LeafwiseGrower
+from pomona.trees.grow_oblivious import ObliviousGrower
 from pomona.trees.grower import GrowthRules, Workspace, newton_steps
 
 
@@ -100,3 +102,35 @@ def test_features_are_drawn_for_every_tree():
         drawn.append(tuple(np.flatnonzero(ours.features["allowed"])))
     assert [len(features) for features in drawn] == [20, 20, 20]
     assert len(set(drawn)) == 3
+
+
+@pytest.mark.parametrize("kind", [LeafwiseGrower, ObliviousGrower])
+def test_gradient_splits_take_hessians_to_be_equal_and_leaf_values_do_not(kind):
+    random = np.random.default_rng(5)
+    X = random.normal(size=(300, 4)).astype(np.float32)
+    gradient = np.round(100 * X[:, 0] + 100 * random.normal(size=300)).astype(np.float32)
+    hessian = np.where(X[:, 1] > 0, 6, 2).astype(np.float32)
+    equal = np.full_like(hessian, hessian.mean())
+    rules = {"n_leaves": 6, "max_depth": 3, "min_docs": 10, "l2": 3.0}
+    bins = Bins.of(X)
+
+    def grown(hessian, **more):
+        grower = kind(bins, bins.codes(X), GrowthRules(**rules, **more))
+        return grower.grow(gradient, hessian, None, np.random.default_rng(0))
+
+    tree, twin, other = grown(hessian, newton_splits=False), grown(equal), grown(hessian)
+    for name in ("feature", "threshold", "left", "right", "gain", "leaf_of_row"):
+        assert getattr(tree, name).tolist() == getattr(twin, name).tolist()
+    assert tree.threshold.tolist() != other.threshold.tolist()
+    sums = [np.bincount(tree.leaf_of_row, weights) for weights in (gradient, hessian)]
+    assert tree.value == pytest.approx(-sums[0] / (sums[1] + 3.0))
+
+
+def test_gradient_splits_make_no_endless_leaf_values():
+    X = np.repeat([[0.0], [1.0]], 20, axis=0).astype(np.float32)
+    gradient = np.repeat([1.0, -1.0], 20).astype(np.float32)
+    hessian = np.repeat([1.0, 1e-30], 20).astype(np.float32)
+    bins = Bins.of(X)
+    rules = GrowthRules(min_docs=1, min_hessian=0.5, newton_splits=False)
+    tree = LeafwiseGrower(bins, bins.codes(X), rules).grow(gradient, hessian, None, np.random.default_rng(0))
+    assert tree.value.tolist() == [-1.0, 40.0]

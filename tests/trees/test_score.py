@@ -27,7 +27,7 @@ def forests(draw):
             n_leaves = draw(st.one_of(st.integers(1, 9), st.sampled_from([31, 64, 65, 255, 300])))
             trees.append(plain.random_tree(random, n_leaves, N_FEATURES, thresholds))
         else:
-            trees.append(plain.oblivious_tree(random, draw(st.integers(0, 6)), N_FEATURES, thresholds))
+            trees.append(plain.oblivious_tree(random, draw(st.integers(0, 9)), N_FEATURES, thresholds))
     return plain.plant(random, trees, VALUES), random, thresholds
 
 

@@ -19,12 +19,13 @@ import peers
 import studies
 import thesis
 import winning
+import yilmaz_figures
 import yilmaz_robertson
 from common import Comparison, Parts, finished
 
 PARTS: Parts = {
     name: part
-    for page in (busa_fekete, thesis, studies, yilmaz_robertson, brute_force, winning, peers)
+    for page in (busa_fekete, thesis, studies, yilmaz_robertson, yilmaz_figures, brute_force, winning, peers)
     for name, part in page.PARTS.items()
 }
 

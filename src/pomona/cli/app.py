@@ -23,10 +23,10 @@ _ClickException: type[Exception] = typer.BadParameter.__mro__[2]
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
 _NOT_VERBS = {"__init__", "app", "inputs", "options", "output"}
 _PURPOSES = {
-    "Judge": ("evaluate", "why", "measures", "informative"),
-    "Train": ("train", "score", "trace", "optimality"),
+    "Judge": ("evaluate", "duel", "power", "why", "measures", "informative"),
+    "Train": ("train", "best", "score", "explain", "trace", "optimality"),
     "Compare": ("compare", "study", "winning", "table", "demo"),
-    "Look after data": ("stats", "audit", "features"),
+    "Look after data": ("inspect", "stats", "audit", "features", "cache"),
     "Carry models": ("export", "convert", "parity"),
 }
 """What a person wants, and the verbs for it; one that is not named here stands under `More`."""

@@ -27,6 +27,8 @@ Nonnegative = Annotated[bool, typer.Option("--nonnegative", help="Shift scores s
 ModelName = Annotated[str, typer.Option(help="What the engine shall call the model.")]
 Store = Annotated[str | None, typer.Option(help="Its feature store (Solr) or feature set (Elasticsearch).")]
 
+Raw = Annotated[bool, typer.Option("--raw", help="For the plugins: XGBoost's own JSON (xgboost+json+raw).")]
+
 
 def export(
     model: Model,
@@ -37,6 +39,7 @@ def export(
     nonnegative: Nonnegative = False,
     model_name: ModelName = "pomona",
     store: Store = None,
+    raw: Raw = False,
     as_json: Json = False,
 ) -> None:
     """Write a model in the form that another engine reads; what cannot be the same there is said.
@@ -53,6 +56,7 @@ def export(
         "nonnegative": nonnegative,
         "model_name": model_name,
         "store": store,
+        "raw": raw,
     }
     write_export(load_model(model), format, out, options, as_json=as_json)
 

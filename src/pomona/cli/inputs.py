@@ -10,7 +10,9 @@ from pomona.errors import InputError
 
 if TYPE_CHECKING:
     from pomona._types import Scores
+    from pomona.data.dataset import Dataset
     from pomona.measures.lists import ScoredQueries
+    from pomona.rankers.base import Ranker
 
 
 _BYTES_A_LINE = 160  # the line and its number as Python's objects, at the most: a test measures
@@ -53,6 +55,28 @@ def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[Scor
     dataset = read(data, **columns)
     given = read_scores(scores, dataset.n_docs)
     return scored_queries(dataset, given), [str(qid) for qid in dataset.qids]
+
+
+def read_for_model(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Dataset:
+    """The documents that a model is to score: a table needs no labels, and a sparse file not every feature.
+
+    A table also needs no query column, unless the model scales features inside each query.
+    """
+    import typer
+
+    from pomona.data.read import read
+    from pomona.data.table import is_table, read_to_score
+
+    if is_table(path):
+        if ranker.scores_whole_queries:
+            columns = {"qid": "qid", **columns}
+        return read_to_score(path, **columns, features=ranker.feature_names_)
+    data = read(path, **columns)
+    missing = ranker.n_features_in_ - data.n_features
+    if missing <= 0:
+        return data
+    typer.echo(f"note: the last {missing} features of the model do not occur in {path}: taken as 0", err=True)
+    return data.widened(ranker.n_features_in_)
 
 
 def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:

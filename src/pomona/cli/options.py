@@ -24,6 +24,9 @@ Measures = Annotated[
 Output = Annotated[
     Path | None, typer.Option("--out", "-o", help="Where to write; standard output if left out.")
 ]
+ReportDirectory = Annotated[
+    Path | None, typer.Option("--out", "-o", help="A directory for report, tables, figures.")
+]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; 1 gives the fairest times.")]
 Label = Annotated[str | None, typer.Option(help="The label column of a table [label].")]
 Qid = Annotated[str | None, typer.Option(help="The query column of a table [qid].")]

@@ -18,25 +18,20 @@ def score(
 ) -> None:
     """Write one score a line, in the order of the input (the form the LETOR scripts read).
 
-    The labels of the data are not looked at. With --json the scores are one list.
+    The labels of the data are not looked at: a table need not have any, nor a query column if the model
+    scores each document by itself. With --json the scores are one list.
 
     \b
     Example:  pomona score model.pomona test.txt -o scores.txt
+              pomona score model.pomona today.parquet --qid query -o scores.txt
     """
     from pomona._arrays import whole_file
+    from pomona.cli.inputs import read_for_model
     from pomona.cli.output import print_json
-    from pomona.data.read import read
-    from pomona.data.table import is_table
     from pomona.rankers.base import load_model
 
     ranker = load_model(model)
-    dataset = read(data, **named_columns(label, qid, doc_id))
-    missing = ranker.n_features_in_ - dataset.n_features
-    if missing > 0 and not is_table(data):  # a sparse file need not mention the last features
-        typer.echo(
-            f"note: the last {missing} features of the model do not occur in {data}: taken as 0", err=True
-        )
-        dataset = dataset.widened(ranker.n_features_in_)
+    dataset = read_for_model(data, ranker, named_columns(label, qid, doc_id))
     ordered = ranker.predict(dataset)
     if as_json:
         print_json(ordered.tolist())

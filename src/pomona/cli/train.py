@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,10 @@ def train(
     settings: Annotated[
         list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter; repeat.")
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Have the workers of a Dask cluster read and learn (forests)."),
+    ] = None,
     label: Label = None,
     qid: Qid = None,
     doc_id: DocId = None,
@@ -36,10 +41,13 @@ def train(
 
     Ctrl-C stops the training and writes the best model so far.
 
+    With --dask the data are files that the workers can read, a pattern in quotes for several.
+
     \b
     Example:  pomona train lambdamart train.txt --valid vali.txt -s measure=letor4:ndcg@10 -o model.pomona
               pomona train mart train.csv.gz --label grade -s n_trees=200 -o mart.pomona
               pomona train lambdamart train.txt --base-model linear.pomona -o model.pomona
+              pomona train lambdamart "train-*.parquet" --dask tcp://host:8786 -o model.pomona
               pomona train lambdarank train.txt -s "hidden=[64, 32]" -s valid_measure=ap -o net.pomona
     """
     import logging
@@ -68,8 +76,13 @@ def train(
             raise InputError(f"{cls.name} cannot start from the scores of a model: leave --base-model out")
         start["base_model"] = load_model(base_model)
     columns = named_columns(label, qid, doc_id)
-    training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
-    if held_out is not None and (twin := shared_query(training, held_out)) is not None:
+    training: Any = data
+    held_out: Any = valid
+    if dask is None:
+        training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
+    else:
+        start |= _on_cluster(cls, dask, columns)
+    if dask is None and held_out is not None and (twin := shared_query(training, held_out)) is not None:
         raise InputError(
             f"query {twin} has the same documents in {data}, so its measure would be too good: "
             "give validation data of other queries",
@@ -78,7 +91,7 @@ def train(
     if as_json:
         logging.getLogger("pomona").setLevel(logging.ERROR)  # nothing about compiling
     started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, start.get("client") or nullcontext():
         warnings.simplefilter("always", UserWarning)
         fitted.fit(training, valid=held_out, **start)
     seconds = time.perf_counter() - started
@@ -86,8 +99,10 @@ def train(
     facts: dict[str, Any] = {"ranker": fitted.name, "model": str(out), "seconds": round(seconds, 3)}
     if hasattr(fitted, "best_iteration_"):
         facts["trees" if hasattr(fitted, "n_trees") else "iterations"] = fitted.best_iteration_
-    if held_out is not None:
+    if held_out is not None and dask is None:
         facts["valid"] = {str(fitted.measure): fitted.score(held_out)}
+    elif held_out is not None:
+        facts["valid"] = {str(fitted.measure): fitted.evals_["valid"][fitted.best_iteration_ - 1]}
     if as_json:
         print_json(facts)
         return
@@ -96,6 +111,18 @@ def train(
     judged = "".join(f", validation {name} {value:.4f}" for name, value in facts.get("valid", {}).items())
     kept = "".join(f"{facts[unit]} {unit}, " for unit in ("trees", "iterations") if unit in facts)
     typer.echo(f"{fitted.name}: {kept}{seconds:.1f} s{judged}; model in {out}")
+
+
+def _on_cluster(cls: Any, address: str, columns: dict[str, str]) -> dict[str, Any]:
+    """How a ranker is fitted by the cluster at an address."""
+    from pomona.experiments.cluster import connected
+
+    if not getattr(cls, "trains_on_clusters", False):
+        raise InputError(f"{cls.name} is no forest that a cluster could train: leave --dask out")
+    if "doc_id" in columns:
+        raise InputError("a cluster reads no document ids: leave --doc-id out")
+    names = {"y": columns.get("label"), "qid": columns.get("qid")}
+    return {"client": connected(address), **names}
 
 
 def parsed_settings(cls: type, settings: list[str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pomona._machine import require_memory
 from pomona.data.dataset import Dataset, gather
-from pomona.data.text import TextColumn, offsets
+from pomona.data.text import TextColumn
 
 
 def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
@@ -19,7 +19,7 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
     >>> one, two = Dataset([[1.0]], [0], [7]), Dataset([[2.0, 3.0], [4.0, 5.0]], [1, 2], [5, 7])
     >>> data = concatenated([one, two])
     >>> data.qids.tolist(), data.X.tolist()
-    ([7, 5], [[1.0, 0.0], [4.0, 5.0], [2.0, 3.0]])
+    ([7, 5], [[1.0, 0.0], [2.0, 3.0], [4.0, 5.0]])
     """
     if len(parts) == 1:
         return parts[0]
@@ -41,18 +41,13 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
     }
     if order is not None:
         texts = {name: None if column is None else column.take(order) for name, column in texts.items()}
-    input_order = order
-    if any(part.input_order is not None for part in wide):
-        starts = offsets(lengths)
-        orders = [np.arange(p.n_docs) if p.input_order is None else p.input_order for p in wide]
-        input_order = np.concatenate([a + b for a, b in zip(starts, orders, strict=False)])[rows]
     data = Dataset.from_parts(
         np.concatenate([part.X for part in wide])[rows],
         np.concatenate([part.y for part in wide])[rows],
         query_ptr,
         qids,
         feature_names=names,
-        input_order=input_order,
+        input_order=order,
         **texts,
     )
     counts = [part.n_undefined for part in wide]

@@ -39,29 +39,43 @@ def _hash_rows(first, last, bits, out):
 def in_content_order(data: Dataset, weights: Values | None = None) -> Dataset:
     """The same documents in the order of their content, without a copy if they are in it already.
 
-    weights : of the documents, in the order of `data.y`. They only tell documents apart that are alike else:
-        the order is the same with weights of 1 and without any.
+    weights : of the documents, in the order of `data.gathered()`. They only tell documents apart that are
+        alike else: the order is the same with weights of 1 and without any.
 
     >>> one = in_content_order(Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], ["a", "b", "a"]))
     >>> other = in_content_order(Dataset([[3.0], [1.0], [2.0]], [2, 0, 1], ["x", "x", "y"]))
-    >>> one.X.tolist() == other.X.tolist(), one.to_input_order(one.y).tolist()
+    >>> one.gathered().X.tolist() == other.gathered().X.tolist(), one.y.tolist()
     (True, [0.0, 1.0, 2.0])
     """
-    hashes = _hashes(data)
-    keys = [hashes] if weights is None else [mix(hashes + mix(weights.view(np.uint64))), hashes]
-    queries = np.lexsort([np.add.reduceat(mix(key), data.query_ptr[:-1]) for key in keys])
+    came, data = data, data.gathered()
+    keys = _document_keys(data, weights)
+    queries = np.lexsort(_query_keys(keys, data))
     place: NDArray[np.int64] = np.empty_like(queries)
     place[queries] = np.arange(len(queries))
     rows = np.lexsort([*keys, np.repeat(place, np.diff(data.query_ptr))])
     if (rows[1:] > rows[:-1]).all():
-        return data
+        return came
     require_memory(data.X.nbytes, what="putting documents into the order of their content")
     query_ptr = offsets(np.diff(data.query_ptr)[queries])
-    ordered = data.gathered().take_rows(rows, query_ptr, data.qids[queries])
-    ordered.input_order = rows if data.input_order is None else data.input_order[rows]
+    ordered = data.take_rows(rows, query_ptr, data.qids[queries])
     for name in ("X", "y", "query_ptr", "qids"):  # what was lent to read only stays so
         getattr(ordered, name).flags.writeable = getattr(data, name).flags.writeable
+    ordered.input_order = rows if came.input_order is None else came.input_order[rows]
     return ordered
+
+
+def query_keys(data: Dataset, weights: Values | None = None) -> NDArray[np.uint64]:
+    """(any, n_queries) What decides the order of queries, the last row first; also of queries elsewhere."""
+    return _query_keys(_document_keys(data, weights), data)
+
+
+def _query_keys(document_keys: list[NDArray[np.uint64]], data: Dataset) -> NDArray[np.uint64]:
+    return np.stack([np.add.reduceat(mix(key), data.query_ptr[:-1]) for key in document_keys])
+
+
+def _document_keys(data: Dataset, weights: Values | None) -> list[NDArray[np.uint64]]:
+    hashes = _hashes(data)
+    return [hashes] if weights is None else [mix(hashes + mix(weights.view(np.uint64))), hashes]
 
 
 def _hashes(data: Dataset) -> NDArray[np.uint64]:

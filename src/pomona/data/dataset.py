@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,13 +18,48 @@ if TYPE_CHECKING:
     from pomona.data.statistics import Statistics
 
 
-class Dataset:
-    """Documents grouped by query: features `X`, labels `y` and the offsets `query_ptr`.
+Column = TypeVar("Column")
 
-    Rows of one query are gathered when they come scattered: in `X`, `y`, `qid` and `doc_ids` queries stand in
-    the order in which they first appear, documents of a query as they came. Whatever else is given or
-    returned with one value a document (scores, weights, rows of a split) is in the order in which the rows
-    came; `to_input_order` and `from_input_order` translate.
+
+class _Rows(Generic[Column]):
+    """A column of a dataset: kept with queries gathered, seen in the order in which the rows came."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name, self._kept = name, f"_{name}"
+
+    @overload
+    def __get__(self, data: None, owner: type) -> _Rows[Column]: ...
+    @overload
+    def __get__(self, data: Dataset, owner: type) -> Column: ...
+    def __get__(self, data: Dataset | None, owner: type) -> Any:
+        if data is None:
+            return self
+        column = getattr(data, self._kept)
+        if data.input_order is None or column is None:
+            return column
+        if self._name not in data._as_it_came:
+            data._as_it_came[self._name] = _rows(column, np.argsort(data.input_order))
+        return data._as_it_came[self._name]
+
+    def __set__(self, data: Dataset, column: Column) -> None:
+        data._as_it_came.pop(self._name, None)
+        setattr(data, self._kept, column if data.input_order is None else _rows(column, data.input_order))
+
+
+def _rows(column: Any, rows: Offsets) -> Any:
+    """These rows of a column, read only, as they are a copy: what is written there is lost."""
+    if column is None or isinstance(column, TextColumn):
+        return None if column is None else column.take(rows)
+    return read_only(column[rows])
+
+
+class Dataset:
+    """Documents of queries: features `X`, labels `y`, query ids `qid`, in the order in which the rows came.
+
+    So is whatever is given or returned with one value a document: scores, weights, rows of a split. Whoever
+    wants the documents of one query after the other takes `gathered()`: the same documents with queries in
+    the order in which they first appear, whose rows `query_ptr[q]` to `query_ptr[q + 1]` are query `qids[q]`.
+    Most files are like that already. `to_input_order` and `from_input_order` translate values.
 
     Parameters
     ----------
@@ -34,12 +70,19 @@ class Dataset:
     feature_names : one name a feature; `f1, f2, …` when left out.
 
     >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], [7, 5, 7])
-    >>> data.qids.tolist(), data.query_ptr.tolist(), data.y.tolist()
-    ([7, 5], [0, 2, 3], [0.0, 2.0, 1.0])
+    >>> data.qids.tolist(), data.qid.tolist(), data.y.tolist()
+    ([7, 5], [7, 5, 7], [0.0, 1.0, 2.0])
+    >>> rows = data.gathered()
+    >>> rows.qid.tolist(), rows.y.tolist(), rows.query_ptr.tolist()
+    ([7, 7, 5], [0.0, 2.0, 1.0], [0, 2, 3])
     >>> data.to_input_order(np.array([10.0, 30.0, 20.0])).tolist()
     [10.0, 20.0, 30.0]
     """
 
+    X = _Rows[Features]()
+    y = _Rows[Labels]()
+    doc_ids = _Rows[TextColumn | None]()
+    comments = _Rows[TextColumn | None]()
     n_undefined: int | None = None
     """How many feature values the source left undefined, where a reader counted and filled them in."""
 
@@ -84,8 +127,10 @@ class Dataset:
         feature_names: Sequence[str] | None,
         input_order: Offsets | None,
     ) -> None:
-        self.X, self.y, self.query_ptr, self.qids = X, y, query_ptr, qids
-        self.doc_ids, self.comments, self.input_order = doc_ids, comments, input_order
+        # Gathered; what callers see is in the order in which the rows came.
+        self._X, self._y, self._doc_ids, self._comments = X, y, doc_ids, comments
+        self._query_ptr, self.qids, self.input_order = query_ptr, qids, input_order
+        self._as_it_came: dict[str, Any] = {}
         if feature_names is None:
             feature_names = numbered(X.shape[1])
         elif len(feature_names) != X.shape[1]:
@@ -118,27 +163,39 @@ class Dataset:
         return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
 
     @property
+    def qid(self) -> NDArray[Any]:
+        """The query id of every row, as scikit-learn's metadata routing wants it."""
+        return self.to_input_order(np.repeat(self.qids, self.query_lengths))
+
+    @property
+    def query_ptr(self) -> Offsets:
+        """The first row of every query, and the number of rows; refused where queries stand scattered."""
+        if self.input_order is not None:
+            raise InputError("the rows of a query do not stand together: gathered() puts them so")
+        return self._query_ptr
+
+    @property
+    def query_lengths(self) -> NDArray[np.int64]:
+        """The number of documents of every query, as `qids`."""
+        return np.diff(self._query_ptr)
+
+    @property
     def n_queries(self) -> int:
         """Number of queries."""
-        return len(self.query_ptr) - 1
+        return len(self._query_ptr) - 1
 
     @property
     def n_docs(self) -> int:
         """Number of documents."""
-        return int(self.X.shape[0])
+        return int(self._X.shape[0])
 
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return int(self.X.shape[1])
-
-    @property
-    def qid(self) -> NDArray[Any]:
-        """The query id of every row, as scikit-learn's metadata routing wants it."""
-        return np.repeat(self.qids, np.diff(self.query_ptr))
+        return int(self._X.shape[1])
 
     def to_input_order(self, values: ArrayLike) -> NDArray[Any]:
-        """Put one value a row, in the order of `X` and `y`, into the order in which the rows came."""
+        """Put one value a row, in the order of `gathered()`, into the order in which the rows came."""
         array = self._one_a_row(values)
         if self.input_order is None:
             return array
@@ -147,7 +204,7 @@ class Dataset:
         return out
 
     def from_input_order(self, values: ArrayLike) -> NDArray[Any]:
-        """Put one value a row, given in the order in which the rows came, into the order of `X` and `y`."""
+        """Put one value a row, given in the order in which the rows came, into that of `gathered()`."""
         array = self._one_a_row(values)
         return array if self.input_order is None else array[self.input_order]
 
@@ -158,11 +215,11 @@ class Dataset:
         return array
 
     def gathered(self) -> Dataset:
-        """The same documents as if their rows had come in the order in which they stand here."""
+        """The same documents, those of one query after the other, as if their rows had come so."""
         if self.input_order is None:
             return self
-        data = self.replace()
-        data.input_order = None
+        data = self._with(self._X, self._y, self.feature_names)
+        data.input_order, data.n_undefined = None, self.n_undefined
         return data
 
     def take(self, queries: ArrayLike) -> Dataset:
@@ -172,20 +229,20 @@ class Dataset:
         """
         chosen = np.asarray(queries)
         wanted = np.arange(self.n_queries)[chosen if chosen.size else chosen.astype(np.int64)]
-        lengths = np.diff(self.query_ptr)[wanted]
+        lengths = self.query_lengths[wanted]
         query_ptr = offsets(lengths)
-        rows = np.repeat(self.query_ptr[wanted] - query_ptr[:-1], lengths) + np.arange(query_ptr[-1])
+        rows = np.repeat(self._query_ptr[wanted] - query_ptr[:-1], lengths) + np.arange(query_ptr[-1])
         return self.take_rows(rows, query_ptr, self.qids[wanted])
 
     def take_rows(self, rows: Offsets, query_ptr: Offsets, qids: NDArray[Any]) -> Dataset:
-        """These rows, which are those of the queries `qids`, one query after the other."""
+        """These rows of `gathered()`, which are those of the queries `qids`, one query after the other."""
         return Dataset.from_parts(
-            self.X[rows],
-            self.y[rows],
+            self._X[rows],
+            self._y[rows],
             query_ptr,
             qids,
-            doc_ids=None if self.doc_ids is None else self.doc_ids.take(rows),
-            comments=None if self.comments is None else self.comments.take(rows),
+            doc_ids=None if self._doc_ids is None else self._doc_ids.take(rows),
+            comments=None if self._comments is None else self._comments.take(rows),
             feature_names=self.feature_names,
             input_order=None if self.input_order is None else _ranks(self.input_order[rows]),
         )
@@ -237,27 +294,32 @@ class Dataset:
         """The same documents with other features or labels; what is not given is shared, not copied."""
         if feature_names is None and (X is None or X.shape[1] == self.n_features):
             feature_names = self.feature_names
-        data = Dataset.from_parts(
-            self.X if X is None else X,
-            self.y if y is None else y,
-            self.query_ptr,
+        features = self._X if X is None else self.from_input_order(X)
+        data = self._with(features, self._y if y is None else self.from_input_order(y), feature_names)
+        data.n_undefined = self.n_undefined if X is None else None
+        return data
+
+    def _with(self, X: Features, y: Labels, feature_names: Sequence[str] | None) -> Dataset:
+        """The same documents with these features and labels, gathered."""
+        return Dataset.from_parts(
+            X,
+            y,
+            self._query_ptr,
             self.qids,
-            doc_ids=self.doc_ids,
-            comments=self.comments,
+            doc_ids=self._doc_ids,
+            comments=self._comments,
             feature_names=feature_names,
             input_order=self.input_order,
         )
-        data.n_undefined = self.n_undefined if X is None else None
-        return data
 
     def widened(self, n_features: int, undefined: float = 0.0) -> Dataset:
         """The same documents with features added at the end, where a sparse file does not mention them."""
         if self.n_features == n_features:
             return self
         X = np.full((self.n_docs, n_features), undefined, np.float32)
-        X[:, : self.n_features] = self.X
+        X[:, : self.n_features] = self._X
         names = (*self.feature_names, *numbered(n_features)[self.n_features :])
-        data = self.replace(X=X, feature_names=names)
+        data = self._with(X, self._y, names)
         if self.n_undefined is not None:
             data.n_undefined = self.n_undefined + self.n_docs * (n_features - self.n_features)
         return data
@@ -277,8 +339,8 @@ class Dataset:
             return self
         place = {name: j for j, name in enumerate(self.feature_names)}
         if place.keys() == set(wanted) and len(place) == self.n_features == len(wanted):
-            X = np.ascontiguousarray(self.X[:, [place[name] for name in wanted]])
-            return self.replace(X=X, feature_names=wanted)
+            X = np.ascontiguousarray(self._X[:, [place[name] for name in wanted]])
+            return self._with(X, self._y, wanted)
         is_numbered = self.feature_names == numbered(self.n_features) or wanted == numbered(len(wanted))
         if is_numbered and self.n_features == len(wanted):
             return self.replace(feature_names=wanted)
@@ -305,6 +367,7 @@ class Dataset:
         return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
 
 
+@cache
 def numbered(n_features: int) -> tuple[str, ...]:
     """The names of features that nobody named."""
     return tuple(f"f{j}" for j in range(1, n_features + 1))

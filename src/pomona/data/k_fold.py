@@ -43,7 +43,7 @@ class QueryKFold:
         if ids is None:
             if not isinstance(X, Dataset):
                 raise InputError("QueryKFold needs the query ids: split(X, groups=qid)")
-            ids = X.to_input_order(X.qid)
+            ids = X.qid
         distinct, query_of_row = np.unique(checked_query_ids(ids), return_inverse=True)
         for in_test in self._test_masks(len(distinct)):
             rows_in_test = in_test[query_of_row]

@@ -68,9 +68,9 @@ def read_letor(
     ...     path = Path(folder, "train.txt")
     ...     _ = path.write_text("2 qid:7 1:0.5 3:1e-3 # d1\\n0 qid:5 2:4\\n1 qid:7 2:8 # d2\\n")
     ...     data = read_letor(path, undefined=float("nan"))
-    >>> data.qids.tolist(), data.query_ptr.tolist(), data.y.tolist(), list(data.doc_ids)
-    ([7, 5], [0, 2, 3], [2.0, 1.0, 0.0], ['d1', 'd2', ''])
-    >>> data.X[1].tolist(), data.n_undefined
+    >>> data.qids.tolist(), data.qid.tolist(), data.y.tolist(), list(data.doc_ids)
+    ([7, 5], [7, 5, 7], [2.0, 0.0, 1.0], ['d1', '', 'd2'])
+    >>> data.X[2].tolist(), data.n_undefined
     ([nan, 8.0, nan], 5)
     """
     files = _as_paths(paths)

@@ -33,6 +33,7 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
     1 qid:a 1:0.1 2:3
     0 qid:b 1:nan 2:-1e-7
     """
+    order, data = data.input_order, data.gathered()
     if not np.isfinite(data.y).all():
         raise InputError("cannot be written: a label is not finite", path)
     queries = TextColumn.of(str(query) for query in data.qids.tolist())
@@ -48,7 +49,7 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
         texts, prefix = data.doc_ids, b"docid = "
         _refuse_bytes(texts, b" \t\r\n", "document id", path)
     arrays: tuple[NDArray[Any], ...] = (
-        np.empty(0, np.int64) if data.input_order is None else np.argsort(data.input_order),
+        np.empty(0, np.int64) if order is None else np.argsort(order),
         data.X,
         data.y,
         np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr)),

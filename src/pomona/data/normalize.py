@@ -138,11 +138,12 @@ def normalize(data: Dataset, method: str = "minmax") -> Dataset:
     """
     if method not in _KERNELS:
         raise UnknownNameError("normalization", method, _KERNELS)
-    if np.isinf(data.X).any():
+    rows = data.gathered()
+    if np.isinf(rows.X).any():
         raise InputError("X holds an infinite value, which no scale can hold: clip it, or make it NaN")
-    out = np.empty(data.X.shape, np.float32)  # not empty_like: X may be mapped from disk
-    _run(method, data.X, data.query_ptr, out)
-    return data.replace(X=out)
+    out = np.empty(rows.X.shape, np.float32)  # not empty_like: X may be mapped from disk
+    _run(method, rows.X, rows.query_ptr, out)
+    return data.replace(X=data.to_input_order(out))
 
 
 def _run(method: str, X: Table, query_ptr: Offsets, out: Table) -> None:

@@ -20,6 +20,7 @@ def shared_query(one: Dataset, other: Dataset) -> str | None:
     >>> shared_query(train, Dataset([[2.0], [5.0]], [0, 0], [7, 7])) is None
     True
     """
+    one, other = one.gathered(), other.gathered()
     places = {str(qid): q for q, qid in enumerate(other.qids.tolist())}
     for q, qid in enumerate(one.qids.tolist()):
         twin = places.get(str(qid))

@@ -90,14 +90,15 @@ def _facts(data: Dataset) -> dict[str, Any]:
 
 
 def _arrays(data: Dataset) -> dict[str, NDArray[Any]]:
+    order, data = data.input_order, data.gathered()
     arrays: dict[str, NDArray[Any]] = {
         "X": data.X,
         "y": data.y,
         "query_ptr": data.query_ptr,
         "qids": data.qids,
     }
-    if data.input_order is not None:
-        arrays["input_order"] = data.input_order
+    if order is not None:
+        arrays["input_order"] = order
     for name, column in (("doc_ids", data.doc_ids), ("comments", data.comments)):
         if column is not None:
             arrays[f"{name}.buffer"], arrays[f"{name}.offsets"] = column.buffer, column.offsets

@@ -88,6 +88,7 @@ class Scan:
     """A part of the data with the hashes and counts that several checks need."""
 
     def __init__(self, name: str, data: Dataset) -> None:
+        self._input_order, data = data.input_order, data.gathered()
         self.name, self.data = name, data
         X = read_only(data.X)
         bits = X.view(np.uint32)
@@ -107,8 +108,7 @@ class Scan:
 
     def row(self, index: int) -> int:
         """The number, from 1, that the row had in the input."""
-        order = self.data.input_order
-        return int(index if order is None else order[index]) + 1
+        return int(index if self._input_order is None else self._input_order[index]) + 1
 
     def query(self, q: int) -> str:
         """The id of query `q`, as text."""

@@ -19,6 +19,10 @@ PageRank, clicks, spam score, age, URL depth … Spam raises text features while
 tell much, but only for popular queries; IDF and the number of words are the same for all documents of a
 query. So no single feature suffices, combining them helps, and trees find more than linear models do.
 
+With `context`, relevance also depends on the other documents of the list. What a query is about happened at
+some time, and most pages that are found for it are of that time: a page much older or younger than the mean
+of its list is about something else. Lists are of any age, so that a page's own age does not tell.
+
 The world is the same for every seed (a seed draws other queries and documents), so that data of one seed can
 be learnt from and of another tested on. Queries are drawn in blocks, each from its own random stream: the
 bits depend on the seed, not on the number of threads.
@@ -103,6 +107,7 @@ _RELEVANCE_MEAN, _RELEVANCE_DEVIATION = -0.685, 1.535
 
 _QUERIES_IN_BLOCK = 64
 _SHARE_WITHOUT_ANSWER, _SHARE_SHORT, _LENGTH_SPREAD = 0.03, 0.04, 0.6
+_SPREAD_OF_TIMES = 1.5  # between lists, in deviations of the ages of pages of one list
 
 
 def simulate(
@@ -111,6 +116,7 @@ def simulate(
     docs_per_query: float = 40.0,
     n_features: int = 46,
     noise: float = 0.4,
+    context: float = 0.0,
     seed: int = 0,
 ) -> Dataset:
     """Draw a simulated web-search dataset: named features, grades 0..4, document ids.
@@ -121,22 +127,26 @@ def simulate(
     docs_per_query : mean number of documents of a query; the numbers are log-normal, a few queries short.
     n_features : the first so many of `NAMED_FEATURES`; beyond 136, features of pure chance are added.
     noise : deviation of the annotators' error, in deviations of relevance.
+    context : how much relevance depends on the other documents of the list, against all else; 0 not at all.
     seed : draws other queries and documents of the same world.
 
     >>> data = simulate(n_queries=20, docs_per_query=10, seed=1)
     >>> data.n_queries, data.n_features, data.feature_names[:2], data.doc_ids[0]
     (20, 46, ('body_bm25', 'anchor_bm25'), 'doc0000001')
     """
-    if n_queries < 1 or n_features < 1 or seed < 0 or not docs_per_query >= 1 or not noise >= 0:
+    at_least_1, at_least_0 = (n_queries, n_features, docs_per_query), (noise, context, seed)
+    if not (all(value >= 1 for value in at_least_1) and all(0 <= value < np.inf for value in at_least_0)):
         raise InputError(
-            "n_queries, n_features and docs_per_query must be 1 at least, noise and seed 0 at least; found"
-            f" {n_queries}, {n_features}, {docs_per_query}, {noise} and {seed}"
+            "n_queries, n_features and docs_per_query must be 1 at least, noise, context and seed 0 at least;"
+            f" found {n_queries}, {n_features}, {docs_per_query}, {noise}, {context} and {seed}"
         )
     from pomona._jit import over_chunks
 
     n_blocks = -(-n_queries // _QUERIES_IN_BLOCK)
-    query_seed, *block_seeds = np.random.SeedSequence(seed).spawn(1 + n_blocks)
+    query_seed, *block_seeds, time_seed = np.random.SeedSequence(seed).spawn(2 + n_blocks)
     lengths, queries = _draw_queries(np.random.default_rng(query_seed), n_queries, docs_per_query)
+    times = _SPREAD_OF_TIMES * (context > 0) * np.random.default_rng(time_seed).standard_normal(n_queries)
+    queries["time"] = times.astype(np.float32)
     query_ptr = offsets(lengths)
     n_docs = int(query_ptr[-1])
     X, y = np.empty((n_docs, n_features), np.float32), np.empty(n_docs, np.float32)
@@ -150,7 +160,7 @@ def simulate(
             query = {
                 name: np.repeat(values[first:last], lengths[first:last]) for name, values in queries.items()
             }
-            _fill_block(rng, query, noise, X[rows], y[rows])
+            _fill_block(rng, query, lengths[first:last], noise, context, X[rows], y[rows])
 
     over_chunks(fill, n_blocks)
     return Dataset.from_parts(
@@ -188,9 +198,15 @@ def _draw_queries(
 
 
 def _fill_block(
-    rng: np.random.Generator, query: dict[str, Column], noise: float, out_X: Features, out_y: Labels
+    rng: np.random.Generator,
+    query: dict[str, Column],
+    lengths: Offsets,
+    noise: float,
+    context: float,
+    out_X: Features,
+    out_y: Labels,
 ) -> None:
-    """Draw the documents of some queries; `query` has one value a document."""
+    """Draw the documents of some queries, so many of each; `query` has one value a document."""
     n = len(out_y)
 
     def normal(deviation: float = 1.0) -> Column:
@@ -201,10 +217,13 @@ def _fill_block(
         "site": normal(),
         "authority": normal(),
         "length": normal(),
-        "age": normal(),
+        "age": normal() + query["time"],
     }
     document["stuffed"] = (normal() < -1.4 - 0.5 * document["authority"]).astype(np.float32)
     relevance = _relevance(query, document)
+    if context:
+        relevance += np.float32(context) * _fit(document["age"], lengths)
+        relevance /= np.float32(np.sqrt(1 + context**2))
     observed = (relevance + normal(noise)) / np.float32(np.sqrt(1 + noise**2))
     out_y[:] = np.searchsorted(_THRESHOLDS, observed, side="right")
     place = {name: j for j, name in enumerate(NAMED_FEATURES[: out_X.shape[1]])}
@@ -233,6 +252,14 @@ def _relevance(query: dict[str, Column], document: dict[str, Column]) -> Column:
     )
     relevance: Column = ((raw - _RELEVANCE_MEAN) / _RELEVANCE_DEVIATION).astype(np.float32)
     return relevance
+
+
+def _fit(age: Column, lengths: Offsets) -> Column:
+    """How near each document is to the mean age of its list, of mean 0 and deviation 1 over all."""
+    means = np.add.reduceat(age, offsets(lengths)[:-1]) / lengths
+    away = age - np.repeat(means, lengths)
+    fit: Column = ((1 - away**2) / np.sqrt(2)).astype(np.float32)
+    return fit
 
 
 def _stream_columns(

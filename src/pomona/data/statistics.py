@@ -84,7 +84,7 @@ def describe(*parts: Dataset) -> Statistics:
     >>> facts.n_queries, facts.n_features, facts.mode_docs, facts.mean_label, facts.n_undefined
     (4, 1, 1, 0.5, 6)
     """
-    lengths = np.concatenate([np.diff(part.query_ptr) for part in parts]) if parts else np.zeros(0, np.int64)
+    lengths = np.concatenate([part.query_lengths for part in parts]) if parts else np.zeros(0, np.int64)
     if lengths.size == 0:
         raise InputError("there is no query to describe")
     seen = np.zeros(max(part.n_features for part in parts), bool)

@@ -77,7 +77,7 @@ def read_table(
         import polars as pl
 
         try:
-            frame = _frame(file, qid, doc_id)
+            frame = read_frame(file, qid, doc_id)
             if frame.is_empty():
                 raise InputError("found no document, expected a row for each below the names of the columns")
             return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
@@ -89,10 +89,52 @@ def read_table(
     return kept([file], [label, qid, doc_id], parse) if cache else parse()
 
 
-def _frame(file: Path, qid: str, doc_id: str | None) -> Any:
-    """The table in a file, once it is known to fit into memory."""
+def read_to_score(
+    path: str | Path,
+    *,
+    label: str | None = None,
+    qid: str | None = None,
+    doc_id: str | None = None,
+    features: Sequence[str] = (),
+) -> Dataset:
+    """The documents of a table that are to be scored: they need no labels, which are 0 where one is missing.
+
+    Parameters
+    ----------
+    label, qid, doc_id : columns that are no features. Without a query column all rows are one query.
+    features : if the table has all of these, no other column is a feature.
+    """
+    frame = _narwhals_frame(read_frame(Path(path), qid or "qid", doc_id))
+    try:
+        for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id)):
+            if name is not None:
+                _check_column(name, frame.columns, use)
+        special = {label or "label": "label", qid or "qid": "qid", doc_id: "doc_id"}
+        found = {special[name]: frame.get_column(name) for name in frame.columns if name in special}
+        others = [name for name in frame.columns if name not in special]
+        wanted = list(features) if features and set(features) <= set(others) else others
+        X, names = features_of_frame(frame.select(wanted))
+        labels, queries = found.get("label"), found.get("qid")
+        has_labels = labels is not None and labels.dtype.is_numeric() and not labels.is_null().any()
+        if queries is not None:
+            _check_no_null(queries, str(queries.name))
+        return Dataset(
+            X,
+            np.nan_to_num(_numbers(labels, "label")) if has_labels else np.zeros(len(X)),
+            np.zeros(len(X), np.int64) if queries is None else _exact(queries),
+            doc_ids=None if doc_id is None else _texts(found["doc_id"]),
+            feature_names=names,
+        )
+    except InputError as error:
+        raise InputError(str(error), path) from None
+
+
+def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
+    """The table in a file, once it is known to fit into memory; ids are read as they are written."""
     import polars as pl
 
+    if not file.is_file():
+        raise InputError("no such file", file)
     suffix = _suffix(file)
     separator = {".csv": ",", ".tsv": "\t"}.get(suffix)
     # What is not compressed, polars reads from the disk itself, without a copy of the text.
@@ -175,6 +217,12 @@ def _suffix(path: Path) -> str:
 
 def features_of_frame(frame: Any, dtype: Any = np.float32) -> tuple[NDArray[Any], list[str]]:
     """All columns of a data frame as features (float32, if not said otherwise), with their names."""
+    names, plain = _plain_values(frame)
+    if plain is not None:
+        with np.errstate(over="ignore"):
+            out = plain.astype(dtype, order="C")
+        if np.isfinite(out).all() or not (np.isinf(out) & np.isfinite(plain)).any():
+            return out, list(map(str, names))
     table = _narwhals_frame(frame)
     names = [str(name) for name in table.columns]
     out = np.empty((len(table), len(names)), dtype)
@@ -188,6 +236,27 @@ def features_of_frame(frame: Any, dtype: Any = np.float32) -> tuple[NDArray[Any]
                 f"column {name!r} holds a finite value beyond float32 (3.4e38): rescale it"
             ) from None
     return out, names
+
+
+def _plain_values(frame: Any) -> tuple[Sequence[Any], NDArray[Any] | None]:
+    """The columns and numbers of a frame of pandas or polars that holds nothing else; None for any other.
+
+    Taken at once: a request of ten documents would otherwise wait for every column.
+    """
+    library = type(frame).__module__.partition(".")[0]
+    names: Sequence[Any] = ()
+    if library == "pandas" and frame.columns.is_unique:
+        names = frame.columns.to_numpy().tolist()
+    elif library == "polars" and hasattr(frame, "to_numpy") and _are_numbers(frame.dtypes):
+        names = frame.columns
+    values = frame.to_numpy() if names else None
+    return names, values if values is not None and values.dtype.kind in "iuf" else None
+
+
+def _are_numbers(dtypes: Sequence[Any]) -> bool:
+    # Their types first, which are few: asking each column would take as long as all the rest.
+    kinds: set[Any] = set(map(type, dtypes))
+    return all(kind.is_integer() or kind.is_float() for kind in kinds)
 
 
 def _narwhals_frame(frame: Any) -> Any:

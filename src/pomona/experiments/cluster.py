@@ -1,4 +1,4 @@
-"""Runs on a Dask cluster: the only file that imports Dask (extra `dask`).
+"""Runs on a Dask cluster (extra `dask`).
 
 Every thread of the cluster's workers does one run at a time, in a process of its own as on a single machine,
 so that time limits and crashes cost a run and not a worker. The runs of a worker that is lost are done by
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Self
+from typing import Any, Self
 
 from pomona.errors import InputError, MissingExtraError
 from pomona.experiments.execute import RunResult, Task
@@ -22,18 +22,23 @@ PATIENCE_SECONDS = 10
 _thread = threading.local()
 
 
+def connected(address: str) -> Any:
+    """A client of the scheduler at an address."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError("distributed", "dask") from None
+    try:
+        return Client(address, timeout=PATIENCE_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Dask scheduler answers at {address}: {error}") from None
+
+
 class ClusterRunner:
     """Executes tasks as `LocalRunner` does, on the workers of a scheduler."""
 
     def __init__(self, address: str, time_limit: float | None = None) -> None:
-        try:
-            from distributed import Client
-        except ImportError:
-            raise MissingExtraError("distributed", "dask") from None
-        try:
-            self._client = Client(address, timeout=PATIENCE_SECONDS, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise InputError(f"no Dask scheduler answers at {address}: {error}") from None
+        self._client = connected(address)
         self.time_limit = time_limit
 
     def __enter__(self) -> Self:

@@ -59,12 +59,17 @@ def share_cores(n_jobs: int | None, n_runs: int, largest_bytes: int) -> tuple[in
     return n_jobs, max(1, cores // n_jobs)
 
 
+def thread_counts(threads: int) -> dict[str, str]:
+    """The variables that give every library of a process so many threads."""
+    return dict.fromkeys(_THREAD_COUNTS, str(threads))
+
+
 class LocalRunner(Pool):
     """Executes tasks in processes on this machine; a context that ends them."""
 
     def __init__(self, n_jobs: int, threads: int, time_limit: float | None = None) -> None:
         # Asking for the versions loads what every run needs, before the first run comes.
-        super().__init__(n_jobs, dict.fromkeys(_THREAD_COUNTS, str(threads)), versions)
+        super().__init__(n_jobs, thread_counts(threads), versions)
         self.time_limit = time_limit
 
     def run(self, tasks: Sequence[Task], *, is_rehearsal: bool = False) -> Iterator[RunEvent]:

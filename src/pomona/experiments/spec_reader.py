@@ -217,6 +217,8 @@ def _filled(label: str, chosen: Mapping[str, Any]) -> str:
 
 
 def _ranker(table: _Table) -> RankerSpec:
+    if "model" in table.values and table.values.get("ranker", "imported") == "imported":
+        table = _of_model_file(table)
     with table.at():
         if "ranker" not in table.values:
             raise InputError("ranker is missing")
@@ -232,6 +234,13 @@ def _ranker(table: _Table) -> RankerSpec:
         kind = UnloadedRankerSpec if in_file and not table.origin.needs_data else RankerSpec
         varied = tuple(table.several("varied"))
         return kind(table.values.get("label", ""), name, given, table.get("search", dict), varied)
+
+
+def _of_model_file(table: _Table) -> _Table:
+    """The row of a model that another trainer made: a path from the spec, and its file for a label."""
+    file = table.get("model", str)
+    row = {"ranker": "imported", "label": Path(file).name, **table.values, "model": _file(table, "model")}
+    return dataclasses.replace(table, values=row)
 
 
 def _class_in_file(table: _Table, text: str) -> str | None:

@@ -21,7 +21,7 @@ from pomona.measures.parse import measure
 class Labelled(Protocol):
     """Documents with labels, grouped by query: a `Dataset`, or anything alike.
 
-    With a method `from_input_order` it says that scores come in another order than labels stand.
+    One whose queries may stand scattered has the methods `from_input_order` and `gathered`.
     """
 
     @property
@@ -171,8 +171,6 @@ def evaluate(
 
 def scored_queries(data: Labelled, scores: ArrayLike) -> ScoredQueries:
     """Check scores against the data they belong to, and put them into the order of the labels."""
-    arrays = [array for array in (data.y, getattr(data, "X", None)) if isinstance(array, np.ndarray)]
-    is_own = isinstance(scores, np.ndarray) and any(np.may_share_memory(scores, array) for array in arrays)
     try:
         array = np.ascontiguousarray(scores, np.float64)
     except (TypeError, ValueError):
@@ -181,6 +179,6 @@ def scored_queries(data: Labelled, scores: ArrayLike) -> ScoredQueries:
         raise InputError(f"found {array.size} scores for {data.y.size} documents")
     if np.isnan(array).any():
         raise InputError(f"the score of document {int(np.flatnonzero(np.isnan(array))[0]) + 1} is NaN")
-    if not is_own and hasattr(data, "from_input_order"):
-        array = np.ascontiguousarray(data.from_input_order(array))
+    if hasattr(data, "from_input_order") and hasattr(data, "gathered"):
+        array, data = np.ascontiguousarray(data.from_input_order(array)), data.gathered()
     return ScoredQueries(data.y, array, data.query_ptr, data.doc_ids)

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pomona._splitmix import GOLDEN, mix
 from pomona._types import Codes, Offsets, Values
 from pomona.errors import InputError
 
 LEAST_HESSIAN = 1e-12
 """Of a document in logit boosting: a rare class makes p (1 − p) so small that a leaf's sum could vanish."""
+
+
+class Whole(Protocol):
+    """All documents, where an objective has those of one machine of a cluster: some whole queries."""
+
+    @property
+    def query_numbers(self) -> Offsets:
+        """Where its queries stand among all, ascending."""
+
+    @property
+    def doc_numbers(self) -> Offsets:
+        """Where its documents stand among all, ascending."""
+
+    @property
+    def n_docs(self) -> int:
+        """How many documents there are in all."""
+
+    def add(self, sums: NDArray[np.int64]) -> None:
+        """Replace integers by their sums over all machines."""
 
 
 class Objective(ABC):
@@ -27,6 +47,16 @@ class Objective(ABC):
     def start(self) -> float:
         """The score that every document starts from; 0 where only differences of scores matter."""
         return 0.0
+
+    def join(self, whole: Whole) -> None:
+        """Become a part of an objective of all documents: what depends on those elsewhere is set right.
+
+        An objective whose gradients depend on a query alone, and that draws nothing at random, need do
+        nothing here; one that does not say so is refused.
+        """
+        raise InputError(
+            f"{type(self).__name__} does not know how to be trained on a cluster: leave client out"
+        )
 
     @abstractmethod
     def gradients(
@@ -79,6 +109,19 @@ def offsets_of(query_ptr: ArrayLike, n_docs: int) -> Offsets:
     if (np.diff(offsets) < 0).any():
         raise InputError("query offsets must not fall")
     return offsets
+
+
+def draws_seed(seed: int, scores: Values) -> np.uint64:
+    """The seed of what is drawn at random for these scores.
+
+    It depends on nothing else: who asks twice, as a trace does, is told the same, and a training that goes on
+    from a model draws as if it had never stopped.
+
+    >>> [int(draws_seed(seed, np.array([0.5, 2.0]))) for seed in (1, 2)]
+    [16350706990806445181, 16805016337361970826]
+    """
+    words = np.array([seed % 2**64, scores.view(np.uint64).sum()], np.uint64)
+    return np.uint64(mix(words + GOLDEN).sum())
 
 
 def scores_of(scores: NDArray[Any], n_docs: int) -> Values:

@@ -29,7 +29,9 @@ from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives._lambda_kernels import compile_gradients, delta_gradients, lambda_gradients
-from pomona.objectives.base import Objective, labels_of, offsets_of, scores_of, weights_of
+from pomona.objectives.base import Objective, Whole, labels_of, offsets_of, scores_of, weights_of
+
+_DRAWN = 1 << 22  # random numbers at a time, where most are for documents on other machines
 
 
 class LambdaObjective(Objective):
@@ -86,9 +88,22 @@ class LambdaObjective(Objective):
             compile_gradients()
             values = self._values = self._form.document_values.astype(np.float32)
         given = weights_of(weights, lists.n_queries, "queries")
-        self._weights = np.where(_differ(values, self._query_ptr), given, 0.0)
-        self._shuffle, self._place = shuffled_rows(self._query_ptr, np.random.default_rng(seed))
+        self._weights = np.where(differ(values, self._query_ptr), given, 0.0)
+        self._seed = seed
+        self._set_tie_order(shuffled_rows(self._query_ptr, np.random.default_rng(seed)))
+
+    def _set_tie_order(self, shuffled: tuple[Codes, Codes]) -> None:
+        self._shuffle, self._place = shuffled
         self.tie_order, self._order = self._shuffle, self._shuffle.copy()
+
+    def join(self, whole: Whole) -> None:
+        """Ties are broken as they are where all queries stand together."""
+        random, numbers, draws = np.random.default_rng(self._seed), whole.doc_numbers, []
+        for first in range(0, whole.n_docs, _DRAWN):
+            some = random.random(min(_DRAWN, whole.n_docs - first))
+            begin, end = np.searchsorted(numbers, [first, first + len(some)])
+            draws.append(some[numbers[begin:end] - first])
+        self._set_tie_order(_shuffled(self._query_ptr, whole.query_numbers, np.concatenate(draws)))
 
     @property
     def n_usable_queries(self) -> int:
@@ -149,7 +164,7 @@ class LambdaObjective(Objective):
             )
 
 
-def _differ(values: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool_]:
+def differ(values: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool_]:
     """Which queries hold two documents of different values."""
     changes = np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))
     # The first change after a query's first document lies inside the query.
@@ -160,10 +175,13 @@ def _differ(values: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool
 
 def shuffled_rows(query_ptr: Offsets, random: np.random.Generator) -> tuple[Codes, Codes]:
     """The rows of each query, counted from its first, in random order; and the place of each row in it."""
+    return _shuffled(query_ptr, np.arange(len(query_ptr) - 1), random.random(int(query_ptr[-1])))
+
+
+def _shuffled(query_ptr: Offsets, query_numbers: Offsets, draws: Values) -> tuple[Codes, Codes]:
     lengths = np.diff(query_ptr)
     begins = np.repeat(query_ptr[:-1], lengths)
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    order = np.argsort(query + random.random(len(query)), kind="stable")
+    order = np.argsort(np.repeat(query_numbers, lengths) + draws, kind="stable")
     place = np.empty(len(begins), np.int32)
     place[order] = np.arange(len(begins)) - begins
     return (order - begins).astype(np.int32), place

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pomona._exact import exact_sum, float_ratio
 from pomona._types import Values
 from pomona.errors import UnknownNameError
 from pomona.measures.conventions import gains_of
-from pomona.objectives.base import Objective, labels_of, weights_of
+from pomona.objectives.base import Objective, Whole, labels_of, weights_of
 
 
 class RegressionObjective(Objective):
@@ -34,11 +35,15 @@ class RegressionObjective(Objective):
         given = labels_of(labels)
         self._target = given if target == "label" else gains_of(given, "exp2")
         self._weights = weights_of(weights, len(given), "documents")
+        self._sums = np.stack([exact_sum(self._weights * self._target), exact_sum(self._weights)])
 
     def start(self) -> float:
         """The mean of the targets: the best score for all."""
-        total = self._weights.sum()
-        return float(self._weights @ self._target / total) if total > 0 else 0.0
+        return float_ratio(*self._sums)
+
+    def join(self, whole: Whole) -> None:
+        """The mean is that of all targets."""
+        whole.add(self._sums)
 
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]

@@ -24,11 +24,21 @@ from pomona._arrays import whole_file
 from pomona._jit import n_threads
 from pomona._types import Features, Scores, Values
 from pomona.data.content_order import in_content_order
-from pomona.data.dataset import Dataset, numbered
+from pomona.data.dataset import Dataset
 from pomona.errors import InputError, PomonaError
 from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
+from pomona.rankers.explanation import Explanation, explain, of_model
+from pomona.rankers.inputs import (
+    aligned,
+    as_dataset,
+    check_one_query,
+    checked_weights,
+    column_names,
+    query_weights,
+    unlabelled,
+)
 from pomona.rankers.learnt import check_learnt
 from pomona.rankers.model_file import (
     is_foreign,
@@ -38,9 +48,10 @@ from pomona.rankers.model_file import (
     write_model,
 )
 from pomona.rankers.movable import Movable
-from pomona.rankers.parameter import check_parameters
+from pomona.rankers.parameter import NonNegativeInt, check_parameters
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
+from pomona.trees.shap import Shap
 
 Validation = Dataset | tuple[Any, Any, Any]
 SearchRange = tuple[float, float, str] | list[Any]
@@ -96,6 +107,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     measure: str | Measure
     """What `score` reports, and what the ranker is selected by."""
+
+    longest_query_ = 0
+    """How many documents the longest training query had; 0 where an earlier version did not keep it."""
 
     evals_: dict[str, list[float]]
     best_iteration_: int
@@ -204,16 +218,17 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         if train.n_docs == 0 or train.n_features == 0:
             what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)
             raise InputError(f"found 0 {what}(s) (shape={shape}) while a minimum of 1 is required to learn")
-        weights = None if sample_weight is None else _weights(sample_weight, train)
+        weights = None if sample_weight is None else checked_weights(sample_weight, train)
         held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
         if held_out is not None:
-            held_out = _aligned(held_out, train.feature_names, "validation data")
+            held_out = aligned(held_out, train.feature_names, "validation data")
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
-        self._set_column_names(_column_names(X))
+        self.longest_query_ = int(np.diff(train.query_ptr).max())
+        self._set_column_names(column_names(X))
         self._log, self._trace = None, trace
         try:
             train = in_content_order(train, weights)  # a shuffled file is to teach the same
-            weights = None if sample_weight is None else _weights(sample_weight, train)
+            weights = None if sample_weight is None else checked_weights(sample_weight, train)
             self._learnt_from = train
             if trace is not None:
                 trace.start(train, type(self).__name__, self.parsed_measure)
@@ -240,33 +255,46 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any, qid: Any = None) -> Scores:
         """One score a document, in the order of the rows: higher ranks first.
 
-        Rows that come without a dataset need `qid` only where the scores of a query depend on each other.
+        X is a dataset, an array or a frame, a dict (one document, its values by the names of the features) or
+        a list of dicts. `qid` is needed only where the scores of a query depend on each other; without it the
+        rows are then those of one query, unless they are more than any query had in training.
         """
         self.check_fitted()
-        if isinstance(X, Dataset):
-            data = X
-        elif qid is None and self.scores_whole_queries:
-            raise InputError(
-                f"{type(self).__name__} scores whole queries, their ids qid are missing: "
-                "give a Dataset, or X and qid=…"
-            )
-        else:
-            data = _unlabelled(X, qid)
-        if data.n_features != self.n_features_in_ and data.feature_names == numbered(data.n_features):
-            raise InputError(
-                f"X has {data.n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        data = _aligned(data, self.feature_names_, "X")
+        data = unlabelled(X, qid, self.feature_names_, type(self).__name__)
+        if qid is None and self.scores_whole_queries and not isinstance(X, Dataset):
+            check_one_query(data.n_docs, self.longest_query_, type(self).__name__)
+        if not data.n_docs:
+            return np.zeros(0)
         return data.to_input_order(self.predict_queries(data.gathered()))
 
     def movable(self, data: Dataset) -> Movable:
         """The trained parameters as one vector, and what scores the documents of `data` by others.
 
-        Scores stand in the order of `data` itself.
+        Scores stand in the order of `data.gathered()`.
         """
         self.check_fitted()
-        return self.movable_queries(_aligned(data, self.feature_names_, "data").gathered())
+        return self.movable_queries(aligned(data, self.feature_names_, "data").gathered())
+
+    def explain(
+        self, X: Any, qid: Any = None, *, background: Dataset | None = None, method: str | None = None
+    ) -> Explanation:
+        """What each feature adds to the score of each document, in the order of the rows.
+
+        Parameters
+        ----------
+        background : documents that tell what is to be expected where nothing is known; X itself if left out.
+        method : of forests `path` (as LightGBM's `pred_contrib`) or `interventional`; others have one only.
+        """
+        self.check_fitted()
+        data = unlabelled(X, qid, self.feature_names_, type(self).__name__)
+        others = data if background is None else aligned(background, self.feature_names_, "background")
+        if not others.n_docs:
+            raise InputError("found no background document, expected one or more")
+        return explain(self, data, others, method)
+
+    def contributions(self, data: Dataset, background: Dataset, method: str | None) -> tuple[Shap, str]:
+        """What each feature adds to the scores of documents, and the name of the method: see `explain`."""
+        return of_model(self, data.X, background.X, method)
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""
@@ -274,7 +302,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         judgement = evaluate(data, self.predict(data), self.parsed_measure).judgements[0]
         if sample_weight is None:
             return judgement.mean
-        return float(np.average(judgement.values, weights=query_weights(_weights(sample_weight, data), data)))
+        return float(
+            np.average(judgement.values, weights=query_weights(checked_weights(sample_weight, data), data))
+        )
 
     @property
     def parsed_measure(self) -> Measure:
@@ -337,6 +367,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             "n_features": self.n_features_in_,
             "feature_names": list(self.feature_names_),
             "has_column_names": hasattr(self, "feature_names_in_"),
+            "longest_query": self.longest_query_,
             **facts,
         }
         training = {name: getattr(self, name) for name in TRAINING if hasattr(self, name)}
@@ -381,6 +412,8 @@ def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str
     if len(ranker.feature_names_) != ranker.n_features_in_:
         raise ValueError(f"{len(ranker.feature_names_)} names for {ranker.n_features_in_} features")
     ranker._set_column_names(ranker.feature_names_ if learnt["has_column_names"] else None)
+    check_learnt({"longest_query": NonNegativeInt}, {"longest_query": 0, **learnt})
+    ranker.longest_query_ = learnt.get("longest_query", 0)  # earlier versions did not keep it
     ranker.set_state(learnt, arrays)
     recorded = {name: kind for name, kind in TRAINING.items() if name in training}
     check_learnt(recorded, training)
@@ -388,56 +421,3 @@ def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str
     for name in recorded:
         setattr(ranker, name, training[name])
     return ranker
-
-
-def as_dataset(X: Any, y: Any = None, qid: Any = None) -> Dataset:
-    """A dataset from a dataset, or from features, labels and query ids."""
-    if isinstance(X, Dataset):
-        if y is not None or qid is not None:
-            raise InputError("a Dataset has its own labels and query ids: leave y and qid out")
-        return X
-    if y is None:
-        raise InputError("the labels y are missing: y should be a 1d array; or give a Dataset")
-    if qid is None:
-        raise InputError("the query ids qid are missing: give a Dataset, or X, y and qid=…")
-    return Dataset(X, y, qid)
-
-
-def query_weights(weights: Values | None, data: Dataset) -> Values:
-    """The mean weight of each query's documents; 1 where they have none."""
-    if weights is None:
-        return np.ones(data.n_queries)
-    sums: Values = np.add.reduceat(weights, data.query_ptr[:-1])
-    return sums / np.diff(data.query_ptr)
-
-
-def _weights(given: ArrayLike, data: Dataset) -> Values:
-    """Weights that came with the rows, in the dataset's order."""
-    weights = np.asarray(given, np.float64)
-    if weights.shape != (data.n_docs,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise InputError(f"expected {data.n_docs} finite weights not below 0, one a document")
-    if not weights.any():
-        raise InputError("all weights are zero: there is nothing to learn from")
-    return data.from_input_order(weights)
-
-
-def _unlabelled(X: Any, qid: Any) -> Dataset:
-    """Rows of features as a dataset: of one query, if nobody says otherwise."""
-    n = X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))
-    return Dataset(X, np.zeros(n), np.zeros(n, np.int64) if qid is None else qid)
-
-
-def _aligned(data: Dataset, names: Sequence[str], what: str) -> Dataset:
-    """The data with the features of the model, in its order."""
-    try:
-        return data.with_features(names)
-    except InputError as error:
-        raise InputError(f"{what}: {error}") from None
-
-
-def _column_names(X: Any) -> list[str] | None:
-    """The columns of `X`, where it is a frame that names them."""
-    if isinstance(X, Dataset) or not hasattr(type(X), "columns"):
-        return None
-    names = [str(name) for name in X.columns]
-    return None if names == [str(j) for j in range(len(names))] else names

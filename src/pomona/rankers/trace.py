@@ -92,12 +92,13 @@ class Trace:
 
     def start(self, train: Dataset, ranker: str, measure: Measure) -> None:
         """A training of a ranker begins: find the queries."""
+        came = np.arange(train.n_docs) if train.input_order is None else train.input_order
+        train = train.gathered()
         qids = [str(qid) for qid in train.qids.tolist()]
         asked = [qids[instructive_query(train)]] if self._asked is None else list(dict.fromkeys(self._asked))
         self._queries = np.array([_place(query, qids) for query in asked])
         lengths = np.diff(train.query_ptr)[self._queries]
         begins = train.query_ptr[self._queries]
-        came = np.arange(train.n_docs) if train.input_order is None else train.input_order
         parts = [b + np.argsort(came[b : b + n]) for b, n in zip(begins, lengths, strict=True)]
         self._rows = np.concatenate(parts)
         rows = came[self._rows]
@@ -275,7 +276,8 @@ def instructive_query(data: Dataset) -> int:
     >>> data.qids[instructive_query(data)].item()
     3
     """
-    lengths = np.diff(data.query_ptr)
+    data = data.gathered()
+    lengths = data.query_lengths
     query = np.repeat(np.arange(data.n_queries), lengths)
     order = np.lexsort((data.y, query))
     is_new = np.append(True, (np.diff(data.y[order]) != 0) | (np.diff(query[order]) != 0))

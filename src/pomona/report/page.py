@@ -34,6 +34,7 @@ def page(report: Report) -> str:
     return TEMPLATES.get_template("page.html.j2").render(
         report=report,
         datasets=report.datasets,
+        choice=report.choice,
         bodies=bodies,
         policy=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
         # Our own files; everything else is escaped.

@@ -126,6 +126,7 @@ class Report:
     """A page to be: what it is about, what it answers, of what (in a line), and its sections.
 
     datasets : those that sections have panels for; of several, the reader chooses one.
+    choice : what the reader then chooses, where it is not a dataset.
     """
 
     title: str
@@ -133,6 +134,7 @@ class Report:
     summary: str
     datasets: Sequence[str]
     sections: Sequence[Composed]
+    choice: str = "Dataset"
 
     @property
     def figures(self) -> list[Figure]:
@@ -182,10 +184,18 @@ def compose(sections: Iterable[Section], findings: Any, datasets: Sequence[str])
 
 
 def report_of(
-    kind: str, findings: Any, *, title: str, question: str, summary: str, datasets: Sequence[str] = ()
+    kind: str,
+    findings: Any,
+    *,
+    title: str,
+    question: str,
+    summary: str,
+    datasets: Sequence[str] = (),
+    choice: str = "Dataset",
 ) -> Report:
     """The report of an analysis: every section of that kind, asked what it has to say of the findings."""
-    return Report(title, question, summary, datasets, compose(sections_of(kind), findings, datasets))
+    sections = compose(sections_of(kind), findings, datasets)
+    return Report(title, question, summary, datasets, sections, choice)
 
 
 def _kept(parts: Parts) -> list[Part]:

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from pomona.data.dataset import Dataset
 from pomona.rankers import base
 from pomona.rankers.base import Ranker
+from pomona.rankers.inputs import as_dataset
 from pomona.testing.contract import require
 
 DOES_NOT_APPLY = {
@@ -47,7 +48,7 @@ def check_scikit_learn(ranker: Ranker) -> None:
 
 def estimator_results(ranker: Ranker) -> list[dict[str, Any]]:
     """What came of every check of scikit-learn."""
-    as_dataset, predict = base.as_dataset, Ranker.predict
+    predict = Ranker.predict
 
     def as_one_query(X: Any, y: Any = None, qid: Any = None) -> Dataset:
         is_without = y is not None and qid is None and not isinstance(X, Dataset)

@@ -204,8 +204,12 @@ class Bins:
     has_nan: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, X: Features, max_bins: int = 255, seed: int = 0) -> Bins:
+    def of(
+        cls, X: Features, max_bins: int = 255, seed: int = 0, *, has_nan: NDArray[np.bool_] | None = None
+    ) -> Bins:
         """Learn cut points from (a sample of) training documents.
+
+        has_nan : which features have a NaN, where X is itself a sample of more documents.
 
         >>> Bins.of(np.array([[0.0], [1.0], [4.0], [1.0]], np.float32)).edges[0]
         array([0.5, 2.5], dtype=float32)
@@ -216,11 +220,9 @@ class Bins:
         n_docs, n_features = X.shape
         if n_docs == 0:
             raise InputError("found no documents to learn bins from")
-        rows = np.arange(n_docs)
-        if n_docs > SAMPLE:
-            rows = np.sort(np.random.default_rng(seed).choice(n_docs, SAMPLE, replace=False))
+        rows = sampled_rows(n_docs, seed)
         # Looked for in all rows: the sample may miss rare NaN, which still need their bin.
-        has_nan = np.logical_or.reduce(over_chunks(_find_nan, n_docs, X, smallest=4096))
+        has_nan = find_nan(X) if has_nan is None else has_nan
         edges: list[Features] = [np.empty(0, np.float32)] * n_features
 
         def cut(first_group: int, last_group: int) -> None:
@@ -273,6 +275,20 @@ class Bins:
         """
         cuts = self.edges[feature]
         return cuts[bin_] if bin_ < len(cuts) else np.float32(np.inf)
+
+
+def sampled_rows(n_docs: int, seed: int) -> NDArray[np.int64]:
+    """The documents that cut points are learnt from, ascending."""
+    if n_docs <= SAMPLE:
+        return np.arange(n_docs)
+    return np.sort(np.random.default_rng(seed).choice(n_docs, SAMPLE, replace=False))
+
+
+def find_nan(X: Features) -> NDArray[np.bool_]:
+    """Which features have a NaN in some row."""
+    parts = over_chunks(_find_nan, len(X), X, smallest=4096)
+    has_nan: NDArray[np.bool_] = np.logical_or.reduce([np.zeros(X.shape[1], bool), *parts])
+    return has_nan
 
 
 def _seated(n_bins: NDArray[np.int32]) -> tuple[NDArray[np.void], NDArray[np.void]]:

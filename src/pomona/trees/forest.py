@@ -36,6 +36,8 @@ _NODE_ARRAYS = {
 }
 _ARRAYS = {**_NODE_ARRAYS, "node_ptr": np.int64, "value": np.float64, "leaf_ptr": np.int64}
 _OPTIONAL = {"double_threshold": np.float64, "zero_missing": np.bool_}
+_STATISTICS = {"leaf_count": np.int64, "leaf_weight": np.float64}
+_ALL = _ARRAYS | _OPTIONAL | _STATISTICS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,9 +69,11 @@ class Forest:
     double_threshold: Values | None = None  # (n_nodes,) for float64 features; `threshold` rounds it down
     zero_missing: NDArray[np.bool_] | None = None  # (n_nodes,) whether |x| <= `ZERO` goes where NaN goes
     single: bool = False  # whether sums are float32
+    leaf_count: NDArray[np.int64] | None = None  # (n_leaves,) training documents, if known
+    leaf_weight: Values | None = None  # (n_leaves,) their second derivatives summed, if known
 
     def __post_init__(self) -> None:
-        for name, dtype in (_ARRAYS | _OPTIONAL).items():
+        for name, dtype in _ALL.items():
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _frozen(getattr(self, name), dtype))
         problem = _problem(self)
@@ -93,6 +97,8 @@ class Forest:
         parts = [cls.empty(n_features), *forests]
         arrays: dict[str, NDArray[Any]] = {}
         asked = [name for name in _OPTIONAL if any(getattr(part, name) is not None for part in parts)]
+        with_trees = [part for part in parts if part.n_trees]  # of which all must know it
+        asked += [n for n in _STATISTICS if with_trees and all(getattr(p, n) is not None for p in with_trees)]
         for name in (*_ARRAYS, *asked):
             held = [part._array(name) for part in parts]
             if name.endswith("_ptr"):
@@ -105,6 +111,8 @@ class Forest:
     def _array(self, name: str) -> NDArray[Any]:
         """An array by its name; an optional one as if it were there."""
         if getattr(self, name) is None:
+            if name in _STATISTICS:
+                return np.empty(0, _STATISTICS[name])
             return self.threshold.astype(np.float64) if name == "double_threshold" else self.feature < 0
         array: NDArray[Any] = getattr(self, name)
         return array
@@ -117,7 +125,7 @@ class Forest:
         missing = set(_ARRAYS) - set(arrays)
         if missing:
             raise InputError(f"not a forest: there is no array {', '.join(sorted(missing))}")
-        known = {name: dtype for name, dtype in (_ARRAYS | _OPTIONAL).items() if name in arrays}
+        known = {name: dtype for name, dtype in _ALL.items() if name in arrays}
         for name, dtype in known.items():
             if arrays[name].dtype != dtype:
                 raise InputError(f"not a forest: {name} is of type {arrays[name].dtype}")
@@ -125,7 +133,7 @@ class Forest:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The trees as named arrays, to be stored."""
-        held = {name: getattr(self, name) for name in (*_ARRAYS, *_OPTIONAL)}
+        held = {name: getattr(self, name) for name in _ALL}
         return {name: array for name, array in held.items() if array is not None}
 
     @property
@@ -178,7 +186,9 @@ class Forest:
         node_ptr, leaf_ptr = self.node_ptr[: n_trees + 1], self.leaf_ptr[: n_trees + 1]
         of_nodes = [name for name in (*_NODE_ARRAYS, *_OPTIONAL) if getattr(self, name) is not None]
         nodes = {name: getattr(self, name)[: node_ptr[-1]] for name in of_nodes}
-        return replace(self, **nodes, value=self.value[: leaf_ptr[-1]], node_ptr=node_ptr, leaf_ptr=leaf_ptr)
+        of_leaves = [name for name in ("value", *_STATISTICS) if getattr(self, name) is not None]
+        leaves = {name: getattr(self, name)[: leaf_ptr[-1]] for name in of_leaves}
+        return replace(self, **nodes, **leaves, node_ptr=node_ptr, leaf_ptr=leaf_ptr)
 
     def extended(self, other: Forest) -> Forest:
         """These trees, then those of `other`: scores are the sums of both."""
@@ -195,10 +205,25 @@ class Forest:
             raise UnknownNameError("importance", kind, weights)
         return np.bincount(self.feature, weights[kind], self.n_features).astype(np.float64)
 
+    def sums_below(self, of_leaves: NDArray[Any]) -> NDArray[Any]:
+        """For every inner node the sum over the leaves below it, of `leaf_count`, say."""
+        left, right, leaves = self.left.tolist(), self.right.tolist(), of_leaves.tolist()
+        sums = [0] * len(left)
+        for tree in range(self.n_trees):
+            begin, end = self.node_ptr[tree : tree + 2].tolist()
+            leaf = int(self.leaf_ptr[tree])
+            for node in range(end - 1, begin - 1, -1):  # children come after their parents
+                children = left[node], right[node]
+                sums[node] = sum(leaves[leaf + ~c] if c < 0 else sums[begin + c] for c in children)
+        return np.array(sums, of_leaves.dtype)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Forest):
             return NotImplemented
-        mine, its = self.arrays(), other.arrays()
+        mine, its = (
+            {name: array for name, array in forest.arrays().items() if name not in _STATISTICS}
+            for forest in (self, other)
+        )
         return (
             (self.n_features, self.base, self.single) == (other.n_features, other.base, other.single)
             and mine.keys() == its.keys()
@@ -267,6 +292,9 @@ def _problem(forest: Forest) -> str | None:
     if any(array.ndim != 1 for array in arrays.values()):
         return "an array has more than one dimension"
     of_nodes = [arrays[name] for name in (*_NODE_ARRAYS, *_OPTIONAL) if name in arrays]
+    statistics = [arrays[name] for name in _STATISTICS if name in arrays]
+    if any(len(array) != n_leaves or not ((array >= 0) & (array < np.inf)).all() for array in statistics):
+        return "the counts and weights of leaves are not one a leaf, finite and not below 0"
     if any(len(array) != n_nodes for array in of_nodes):
         return "arrays of nodes differ in length"
     for ptr, total, smallest in ((forest.node_ptr, n_nodes, 0), (forest.leaf_ptr, n_leaves, 1)):

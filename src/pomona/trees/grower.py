@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins, Codes
 from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
-from pomona.trees.histogram import SCRATCH, pack, power_of_two
+from pomona.trees.histogram import IN_PLACE, SCRATCH, pack, power_of_two
+from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
 _PIECE = 1 << 13
@@ -68,6 +69,8 @@ class GrowthRules:
     min_gain : splits that gain no more than this are not made.
     monotone : for every feature 1 (score must not fall as it rises), -1 (must not rise) or 0 (free).
     feature_fraction : share of features that a tree may use, drawn anew for every tree.
+    newton_splits : whether splits are chosen by ΣG²/(ΣH+λ), or by gradients alone, as if all hessians were
+        their mean: ΣG²/n in other units. Leaf values are Newton steps either way.
     """
 
     n_leaves: int = 31
@@ -78,6 +81,7 @@ class GrowthRules:
     min_gain: float = 0.0
     monotone: tuple[int, ...] | None = None
     feature_fraction: float = 1.0
+    newton_splits: bool = True
 
     def __post_init__(self) -> None:
         for name, least in (("n_leaves", 1), ("l2", 0), ("min_docs", 0), ("min_hessian", 0), ("min_gain", 0)):
@@ -104,10 +108,18 @@ class GrownTree:
     value: Values
     leaf_of_row: NDArray[np.int32]
     """The leaf of every document of the binned data, also of those left out by bagging."""
+    leaf_count: NDArray[np.int64] | None = None
+    """Of the documents that were learnt from."""
+    leaf_weight: Values | None = None
+    """The sum of their second derivatives."""
 
 
 class Workspace:
     """The tables and buffers of one grower, kept from tree to tree."""
+
+    peers: Peers = ALONE
+    numbers: NDArray[np.int64] = IN_PLACE
+    """Of the documents here among those of all peers."""
 
     def __init__(
         self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int, *, is_oblivious: bool = False
@@ -185,15 +197,15 @@ class Workspace:
             )
         chosen = self.all_rows if rows is None else np.ascontiguousarray(rows, np.int32)
         n = len(chosen)
-        if n == 0:
-            raise InputError("found no documents to learn a tree from")
         self._enlarge(n)
         table, rules = self.table, self.rules
-        self.n_rows, self.is_bag = n, rows is not None
+        self.is_bag = rows is not None
         self.gradient = np.ascontiguousarray(gradient, np.float32)
         self.hessian = np.ascontiguousarray(hessian, np.float32)
         table.rows[:n] = chosen
-        packing = pack(chosen, self.gradient, self.hessian, int(rng.integers(2**63)), table.packed)
+        searched = self.hessian if rules.newton_splits else _levelled(self.hessian, chosen)
+        seed, whose = int(rng.integers(2**63)), (self.numbers, self.peers)
+        self.packing = packing = pack(chosen, self.gradient, searched, seed, table.packed, *whose)
         limits = (rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)
         table.terms[:] = terms_of(packing, *limits, bounded=any(rules.monotone or ()))
         if rules.feature_fraction < 1 and len(self.usable):
@@ -218,8 +230,8 @@ class Workspace:
 
     def leaf_sums(self, leaves: NDArray[np.void]) -> tuple[Values, NDArray[np.int32]]:
         """Sums of gradients and hessians of every leaf, the same in any order, and the leaf of every row."""
-        largest = [max(float(v.max()), -float(v.min())) for v in (self.gradient, self.hessian)]
-        scales = np.array([power_of_two((2**62 - self.n_rows) / self.n_rows, value) for value in largest])
+        n = self.packing.n_rows
+        scales = np.array([power_of_two((2**62 - n) / n, value) for value in self.packing.largest])
         pieces: list[tuple[int, int, int]] = []
         first_piece = []
         for leaf, (begin, end) in enumerate(leaves[["begin", "end"]].tolist()):
@@ -229,8 +241,14 @@ class Workspace:
         sums = np.empty((len(pieces), 2), np.int64)
         tables = (np.array(pieces, np.int64), self.table.rows, self.gradient, self.hessian)
         over_chunks(_value_pieces, len(pieces), *tables, scales, sums, leaf_of_row, smallest=4)
-        totals: Values = np.add.reduceat(sums, first_piece) / scales
-        return totals, leaf_of_row
+        totals: NDArray[np.int64] = np.add.reduceat(sums, first_piece)
+        self.peers.add(totals)
+        return totals / scales, leaf_of_row
+
+    def counts(self, leaves: NDArray[np.void]) -> NDArray[np.int64]:
+        """How many documents every leaf has, of all peers together."""
+        counts: NDArray[np.int64] = leaves["total"] & (2**self.packing.count_bits - 1)
+        return counts
 
     def tree(self, nodes: NDArray[np.void], value: Values, leaf_of_row: NDArray[np.int32]) -> GrownTree:
         """The tree of inner `nodes`, with `leaf_of_row` filled in for the documents left out by bagging."""
@@ -250,6 +268,11 @@ class Workspace:
             value,
             leaf_of_row,
         )
+
+
+def _levelled(hessian: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.float32]:
+    """The mean hessian of the rows, as everybody's."""
+    return np.full_like(hessian, hessian[rows].mean(dtype=np.float64))
 
 
 def newton_steps(sums: Values, l2: float) -> Values:
@@ -279,8 +302,10 @@ class Grower(ABC):
         n_leaves = self._divide_leaves(workspace)
         leaves = workspace.table.leaves[:n_leaves]
         sums, leaf_of_row = workspace.leaf_sums(leaves)
-        value = np.clip(self._values(sums, leaves["end"] - leaves["begin"]), leaves["low"], leaves["high"])
-        return workspace.tree(workspace.table.nodes[: n_leaves - 1], value, leaf_of_row)
+        counts = workspace.counts(leaves)
+        value = np.clip(self._values(sums, counts), leaves["low"], leaves["high"])
+        tree = workspace.tree(workspace.table.nodes[: n_leaves - 1], value, leaf_of_row)
+        return replace(tree, leaf_count=counts.astype(np.int64), leaf_weight=sums[:, 1].copy())
 
     @abstractmethod
     def _divide_leaves(self, workspace: Workspace) -> int:
@@ -288,4 +313,7 @@ class Grower(ABC):
 
     def _values(self, sums: Values, counts: NDArray[np.int64]) -> Values:
         """The values of leaves: (n_leaves, 2) sums of gradients and hessians, (n_leaves,) documents."""
-        return newton_steps(sums, self._workspace.rules.l2)
+        rules = self._workspace.rules
+        # Splits that did not look at hessians may have left next to none in a leaf.
+        least = 0.0 if rules.newton_splits else rules.min_hessian
+        return newton_steps(np.maximum(sums, [-np.inf, least]), rules.l2)

@@ -28,38 +28,52 @@ from pomona._jit import kernel, over_chunks
 from pomona._splitmix import word_of
 from pomona.errors import InputError
 from pomona.trees.binning import BLOCK_WIDTH
+from pomona.trees.peers import ALONE, Peers
 
 STRIDE = 264
 SCRATCH = BLOCK_WIDTH * STRIDE
 """Sums of one block while they are being added up."""
 
+IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
+"""The numbers of documents that are numbered as they stand."""
+
 _AHEAD = 256  # rows fetched together: without, an update took 2.3 ns on a tenth of the rows
-_PIECE = 1 << 16  # floats are added in pieces of fixed size, so that sums do not depend on threads
+_PIECE = 1 << 16  # documents that are worth a thread
 
 
 @kernel
-def _float_sums(first, last, rows, gradient, hessian, out):
-    """out (n_pieces, 4): sums of positive and negative gradients and of hessians, and the lowest hessian."""
-    for piece in range(first, last):
-        positive, negative, hessians, lowest = 0.0, 0.0, 0.0, np.inf
-        for k in range(piece * _PIECE, min((piece + 1) * _PIECE, rows.size)):
-            g = np.float64(gradient[rows[k]])
-            positive += max(g, 0.0)
-            negative += min(g, 0.0)
-            h = np.float64(hessian[rows[k]])
-            hessians += h
-            lowest = min(lowest, h)
-        out[piece, 0], out[piece, 1], out[piece, 2], out[piece, 3] = positive, -negative, hessians, lowest
+def _extremes(first, last, gradient, hessian):
+    """The largest size of a gradient, the largest and the lowest hessian, and whether all are finite."""
+    size, highest, lowest, finite = np.float32(0), np.float32(0), np.float32(np.inf), True
+    for i in range(first, last):
+        g, h = abs(gradient[i]), hessian[i]
+        finite &= (g < np.inf) & (abs(h) < np.inf)
+        size, highest, lowest = max(size, g), max(highest, h), min(lowest, h)
+    return np.float64(size), np.float64(highest), np.float64(lowest), np.float64(finite)
 
 
 @kernel
-def _pack(first, last, gradient, hessian, seed, scales, bits, out):
-    """Rounded and packed: out (n_docs,)."""
+def _whole_sums(first, last, rows, gradient, hessian, scales):
+    """Sums of positive and negative gradients and of hessians, in whole units: exact, so of any order."""
+    gradient_scale, hessian_scale = scales
+    positive, negative, hessians = 0.0, 0.0, 0.0
+    for k in range(first, last):
+        g = np.rint(gradient[rows[k]] * gradient_scale)
+        positive += max(g, 0.0)
+        negative -= min(g, 0.0)
+        hessians += np.rint(hessian[rows[k]] * hessian_scale)
+    return positive, negative, hessians
+
+
+@kernel
+def _pack(first, last, gradient, hessian, seed, numbers, scales, bits, out):
+    """Rounded and packed: out (n_docs,) · numbers (n_docs,) of the documents, or (0,): as they stand here."""
     gradient_scale, hessian_scale = scales
     count_bits, gradient_shift = bits
     unit = 1.0 / (1 << 24)
     for i in range(first, last):
-        z = word_of(seed, np.uint64(i))  # random, but of (seed, document) alone
+        number = numbers[i] if numbers.size else i
+        z = word_of(seed, np.uint64(number))  # random, but of (seed, document) alone
         up, down = np.float64(np.int64(z >> np.uint64(40))), np.float64(np.int64(z & np.uint64(0xFFFFFF)))
         g = np.int64(np.floor(gradient[i] * gradient_scale + up * unit))
         h = np.int64(np.floor(hessian[i] * hessian_scale + down * unit))
@@ -155,6 +169,9 @@ class Packing:
     hessian_scale: float
     total: int
     """The packed sum over all rows."""
+    n_rows: int
+    largest: tuple[float, float]
+    """The largest size of a gradient, and the largest hessian, of all documents."""
 
     @property
     def gradient_shift(self) -> int:
@@ -168,34 +185,58 @@ def pack(
     hessian: NDArray[np.float32],
     seed: int,
     out: NDArray[np.int64],
+    numbers: NDArray[np.int64] = IN_PLACE,
+    peers: Peers = ALONE,
 ) -> Packing:
-    """Fill `out[row]` with the packed integer of every row of `rows`, and say how to read it."""
-    n = len(rows)
-    n_pieces = -(-n // _PIECE)
-    pieces = np.empty((n_pieces, 4))
-    over_chunks(_float_sums, n_pieces, rows, gradient, hessian, pieces)
-    positive, negative, hessians, _ = pieces.sum(axis=0).tolist()
-    if not math.isfinite(positive + negative + hessians):
-        raise InputError("found a gradient or hessian that is NaN or infinite, expected finite numbers")
-    if pieces[:, 3].min() < 0:
-        raise InputError(f"found the hessian {pieces[:, 3].min()}, expected none below 0")
+    """Fill `out[row]` with the packed integer of every row, and say how to read those of `rows`.
+
+    numbers : of the documents among those of all peers.
+    """
+    n, *largest = _facts(rows, gradient, hessian, peers)
     count_bits = n.bit_length()
     hessian_bits = (64 - count_bits) // 2 - 1
     limits = (2 ** (63 - count_bits - hessian_bits) - 1, 2**hessian_bits - 1)
     # Rounding moves a sum by √n / 2 or so; a sum that still left its field would only cost another round.
     slack = 4 * math.sqrt(n)
-    gradient_scale = power_of_two(limits[0] - slack, max(positive, negative))
-    hessian_scale = power_of_two(limits[1] - slack, hessians)
+    units = tuple(power_of_two((2**52 - n) / n, value) for value in largest)
+    parts = over_chunks(_whole_sums, len(rows), rows, gradient, hessian, units, smallest=_PIECE)
+    positive, negative, hessians = _added(parts, peers)
+    gradient_scale = power_of_two(limits[0] - slack, max(positive, negative) / units[0])
+    hessian_scale = power_of_two(limits[1] - slack, hessians / units[1])
     bits = (count_bits, count_bits + hessian_bits)
     while True:
-        rounding = (np.uint64(seed), (gradient_scale, hessian_scale))
+        rounding = (np.uint64(seed), numbers, (gradient_scale, hessian_scale))
         over_chunks(_pack, len(out), gradient, hessian, *rounding, bits, out, smallest=_PIECE)
-        parts = over_chunks(_integer_sums, n, rows, out, bits, smallest=_PIECE)
-        up, down, h = (sum(part[field] for part in parts) for field in range(3))
+        up, down, h = _added(over_chunks(_integer_sums, len(rows), rows, out, bits, smallest=_PIECE), peers)
         if max(up, down) <= limits[0] and h <= limits[1]:
             total = ((up - down) << bits[1]) + (h << count_bits) + n
-            return Packing(count_bits, hessian_bits, gradient_scale, hessian_scale, total)
+            scales = (gradient_scale, hessian_scale)
+            return Packing(count_bits, hessian_bits, *scales, total, n, (largest[0], largest[1]))
         gradient_scale, hessian_scale = gradient_scale / 2, hessian_scale / 2
+
+
+def _facts(
+    rows: NDArray[np.int32], gradient: NDArray[np.float32], hessian: NDArray[np.float32], peers: Peers
+) -> tuple[int, float, float]:
+    """The number of rows, the largest gradient and the largest hessian of all; refuses what is no number."""
+    chunks = over_chunks(_extremes, len(gradient), gradient, hessian, smallest=_PIECE)
+    own = np.array([*chunks, (0.0, 0.0, np.inf, 1.0)])
+    facts = peers.gather(np.array([*own[:, :2].max(axis=0), *own[:, 2:].min(axis=0), len(rows)]))
+    if not facts[:, 3].all():
+        raise InputError("found a gradient or hessian that is NaN or infinite, expected finite numbers")
+    if facts[:, 2].min() < 0:
+        raise InputError(f"found the hessian {facts[:, 2].min()}, expected none below 0")
+    n = int(facts[:, 4].sum())
+    if n == 0:
+        raise InputError("found no documents to learn a tree from")
+    return n, float(facts[:, 0].max()), float(facts[:, 1].max())
+
+
+def _added(parts: list[tuple[float, float, float]], peers: Peers) -> tuple[int, int, int]:
+    """Whole numbers, added up over the parts, and over all peers."""
+    sums = np.array([sum(int(part[field]) for part in parts) for field in range(3)], np.int64)
+    peers.add(sums)
+    return int(sums[0]), int(sums[1]), int(sums[2])
 
 
 def power_of_two(limit: float, total: float) -> float:

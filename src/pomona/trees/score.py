@@ -4,7 +4,8 @@
 2. *Walk*: a word per node tells which documents reach it; one 64-lane comparison gives those that go right,
    and both children get their word. No branch depends on the data.
 3. *Number*: bit b of the documents' leaf numbers is the union of the words of all leaves whose number has
-   that bit. The comparisons of an oblivious tree are these words already, one per level.
+   that bit. The comparisons of an oblivious tree are these words already, one per level; up to eight levels
+   they set the bits of bytes at once, which takes two thirds of the time.
 4. *Add* the leaf's value in float64, tree after tree: the same sums in the same order, hence the same bits,
    as walking the trees one by one.
 
@@ -29,6 +30,7 @@ from pomona.trees.walk import ZERO
 
 _BATCH_BYTES = 128 * 1024  # the codes of a batch stay in the second-level cache
 _SMALLEST_CHUNK = 8  # blocks
+_MOST_BYTE_LEVELS = 8  # of an oblivious tree whose leaf numbers fit bytes
 
 _ALL = np.uint64(2**64 - 1)
 _NONE, _ONE = np.uint64(0), np.uint64(1)
@@ -109,15 +111,33 @@ def _spell_leaves(
 
 
 @kernel
+def _number_leaves(planes, begin, n_levels, node_plane, node_code, out_leaf):
+    """The leaves of an oblivious tree of up to eight levels: a bit of their number from every level."""
+    out_leaf[:] = 0
+    for level in range(n_levels):
+        node = begin + (_ONE << np.uint64(level)) - _ONE
+        plane, code = planes[node_plane[node] // N_LANES], node_code[node]
+        bit = np.uint8(1 << (n_levels - 1 - level))
+        for lane in range(N_LANES):
+            out_leaf[lane] |= bit if plane[lane] > code else np.uint8(0)
+
+
+@kernel
 def _add_trees(
     codes, first, last, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, n_slots, value, out
 ):
     """Add what the trees [first, last) give: codes (n_blocks, n_planes, 64) · out (n_blocks, 64)."""
     reach, words = np.empty(n_slots, np.uint64), np.empty(N_LANES, np.uint64)
-    leaf = np.empty(N_LANES, np.uint32)
+    leaf, short = np.empty(N_LANES, np.uint32), np.empty(N_LANES, np.uint8)
     for block in range(out.shape[0]):
         planes, scores = codes[block], out[block]
         for tree in range(first, last):
+            if 0 <= n_levels[tree] <= _MOST_BYTE_LEVELS:
+                _number_leaves(planes, node_ptr[tree], n_levels[tree], node_plane, node_code, short)
+                start = leaf_ptr[tree]
+                for lane in range(N_LANES):
+                    scores[lane] += value[start + short[lane]]
+                continue
             n_words = _spell_leaves(
                 planes, tree, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, reach, words
             )

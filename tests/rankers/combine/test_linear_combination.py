@@ -181,3 +181,23 @@ def test_refusals(train):
             LinearCombination(**wrong).fit(train)
     with pytest.raises(InputError, match="no query can be held out"):
         LinearCombination().fit(train.take([0]))
+
+
+def test_forests_that_are_weighed_as_they_are_make_one_forest(train, test, tmp_path):
+    members = [("lambda", pm.LambdaMART(n_trees=4, n_leaves=4)), ("mart", pm.MART(n_trees=3, n_leaves=4))]
+    combined = LinearCombination(rankers=members, normalize="none").fit(train, valid=test)
+    outputs = [ranker.predict(test) for _, ranker in combined.models_]
+    expected = combined.weights_ @ np.stack(outputs)
+    assert combined.predict(test) == pytest.approx(expected, abs=1e-12)
+    n_trees = sum(ranker.model_.n_trees for _, ranker in combined.models_)
+    assert combined.portable().n_trees == n_trees
+    assert (combined.predict(test.X) == combined.predict(test)).all()  # no query ids are needed
+    combined.save(tmp_path / "m.pomona")
+    assert (load_model(tmp_path / "m.pomona").predict(test) == combined.predict(test)).all()
+    with pytest.raises(InputError, match=r"scaled inside each query.*train it with normalize='none'"):
+        LinearCombination(rankers=members).fit(train).portable()
+    mixed = LinearCombination(rankers=[*members, ("linear", LinearRegression())], normalize="none").fit(train)
+    outputs = [ranker.predict(test) for _, ranker in mixed.models_]
+    assert mixed.predict(test) == pytest.approx(mixed.weights_ @ np.stack(outputs))
+    with pytest.raises(InputError, match="which no engine does"):
+        mixed.portable()

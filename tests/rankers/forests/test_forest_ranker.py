@@ -70,3 +70,13 @@ def test_monotone_scores_rise_with_their_feature(parts):
 def test_verbose_shows_progress(parts, capsys):
     MART(n_trees=3, verbose=True).fit(parts[0], valid=parts[1])
     assert "3 trees" in capsys.readouterr().out
+
+
+def test_gradient_splits(parts):
+    train, valid = parts
+    plain = LambdaMART(n_trees=10, min_docs=3).fit(train)
+    other = LambdaMART(n_trees=10, min_docs=3, splits="gradient").fit(train)
+    assert plain.model_ != other.model_
+    assert other.score(valid) > 0.6
+    # Where second derivatives are all alike, the two are one.
+    assert MART(n_trees=3, splits="gradient").fit(train).model_ == MART(n_trees=3).fit(train).model_

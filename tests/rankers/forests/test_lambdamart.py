@@ -56,3 +56,29 @@ def test_graded_and_normalized_measures_can_be_trained_for(name):
     learnt = pm.evaluate(data, ranker.predict(data), f"{name}@10")[f"{name}@10"]
     random = pm.RandomRanker(seed=0).fit(data).predict(data)
     assert learnt > pm.evaluate(data, random, f"{name}@10")[f"{name}@10"] + 0.1
+
+
+@pytest.mark.parametrize("measure", ["ndcg@10", "ap", "err@5", "meanndcg@5"])
+def test_noise_for_every_measure_is_the_same_however_rows_are_shuffled(measure, train):
+    train = train.take(np.arange(20))
+    make = LambdaMART(measure=measure, n_trees=4, n_leaves=5, min_docs=3, noise=0.5)
+    model = make.fit(train).model_
+    order = np.random.default_rng(1).permutation(train.n_docs)
+    assert make.fit(train.X[order], train.y[order], qid=train.qid[order]).model_ == model
+    assert make.set_params(seed=1).fit(train).model_ != model
+    assert make.set_params(noise=0.0).fit(train).model_ != model
+
+
+def test_a_trace_does_not_disturb_the_noise(train):
+    make = LambdaMART(n_trees=4, n_leaves=5, min_docs=3, noise=0.5)
+    plain = make.fit(train).model_
+    assert make.fit(train, trace=pm.Trace([str(train.qids[0])])).model_ == plain
+
+
+def test_lambdaloss(train):
+    make = LambdaMART(n_trees=8, n_leaves=7, min_docs=3, weighting="lambdaloss")
+    ranker = make.fit(train)
+    assert ranker.score(train) > 0.6
+    assert ranker.model_ != LambdaMART(n_trees=8, n_leaves=7, min_docs=3).fit(train).model_
+    with pytest.raises(PomonaError, match="train towards ndcg"):
+        make.set_params(measure="ap").fit(train)

@@ -75,6 +75,16 @@ def test_the_file_keeps_how_it_came_about(parts, tmp_path):
     assert not loaded.model_.scaling.log
 
 
+def test_quantiles_are_kept_and_not_exported(parts, tmp_path):
+    ranker = ListNet(n_epochs=4, quantile_features=True).fit(parts[0], valid=parts[1])
+    ranker.save(tmp_path / "m.pomona")
+    assert (load_model(tmp_path / "m.pomona").predict(parts[1]) == ranker.predict(parts[1])).all()
+    assert ranker.score(parts[1]) == max(ranker.evals_["valid"])
+    for name in ("onnx", "solr"):
+        with pytest.raises(InputError, match="engines know no quantiles: train the network with quantile_f"):
+            ranker.exported(name)
+
+
 def test_a_file_whose_parts_do_not_fit_is_refused(parts, tmp_path):
     ranker = ListNet(n_epochs=1).fit(parts[0])
     ranker.n_features_in_, ranker.feature_names_ = 7, ranker.feature_names_[:7]
@@ -94,13 +104,13 @@ def test_undefined_values_count_as_the_mean(parts):
 
 
 @pytest.mark.parametrize("hidden", [0, (8, 4, 2)])
-@pytest.mark.parametrize("log_features", [False, True])
+@pytest.mark.parametrize("inputs", [{"log_features": False}, {}, {"quantile_features": True}], ids=str)
 @pytest.mark.parametrize("cls", RANKERS)
-def test_odd_data_give_finite_scores(cls, log_features, hidden):
+def test_odd_data_give_finite_scores(cls, inputs, hidden):
     random = np.random.default_rng(0)
     X, qid = random.standard_normal((40, 5)).astype(np.float32), np.repeat(np.arange(4), 10)
     labels = random.integers(0, 3, 40)
-    ranker = cls(n_epochs=2, hidden=hidden, log_features=log_features, device="cpu")
+    ranker = cls(n_epochs=2, hidden=hidden, **inputs, device="cpu")
     for features, y, queries in (
         (X, labels, np.zeros(40)),
         (X, random.random(40), qid),

@@ -1,6 +1,9 @@
+import itertools
+
 import lightgbm
 import numpy as np
 
+import pomona as pm
 from pomona.trees.formats.lightgbm import LightGBM
 from pomona.trees.readers.lightgbm_text import LightGBMText
 from reference.foreign import documents, lightgbm_text, random_trees
@@ -35,3 +38,37 @@ def test_thresholds_and_zeros_of_lightgbms_own_models_come_back():
     X = documents(random, model.double_threshold, 200, infinite=False)
     found = lightgbm.Booster(model_str=LightGBM().content(model, list("abcd"))).predict(X, raw_score=True)
     assert np.array_equal(found, model.score(X))
+
+
+def test_shap_values_on_an_export_are_those_of_the_model():
+    random = np.random.default_rng(3)
+    X = random.random((400, 5))
+    X[::7, 2] = np.nan
+    settings = {"objective": "regression", "verbose": -1, "num_leaves": 9, "min_data_in_leaf": 3}
+    booster = lightgbm.train(settings, lightgbm.Dataset(X, X[:, 0] + np.nan_to_num(X[:, 2]) ** 2), 10)
+    trained = LightGBMText().read(booster.model_to_string()).model
+    again = lightgbm.Booster(model_str=LightGBM().write(trained, [f"Column_{j}" for j in range(5)]))
+    np.testing.assert_allclose(
+        again.predict(X, pred_contrib=True), booster.predict(X, pred_contrib=True), rtol=1e-12
+    )
+    ours, theirs = again.trees_to_dataframe(), booster.trees_to_dataframe()
+    assert ours["count"].tolist() == theirs["count"].tolist()
+    np.testing.assert_allclose(ours["weight"], theirs["weight"], rtol=1e-5)  # LightGBM writes six digits
+
+
+def test_shap_values_of_our_own_forests():
+    data = pm.simulate(30, docs_per_query=20, n_features=6, seed=3)
+    for ranker in (pm.LambdaMART(n_trees=8, n_leaves=7), pm.MART(n_trees=8, growth="oblivious", max_depth=4)):
+        forest = ranker.fit(data).model_
+        leaves = forest.leaf_of(data.X)
+        for tree, (begin, end) in enumerate(itertools.pairwise(forest.leaf_ptr)):
+            counts = np.bincount(leaves[:, tree], minlength=end - begin)
+            assert forest.leaf_count[begin:end].tolist() == counts.tolist()
+        booster = lightgbm.Booster(model_str=ranker.exported("lightgbm"))
+        shares = booster.predict(data.X, pred_contrib=True)
+        np.testing.assert_allclose(shares.sum(axis=1), ranker.predict(data), atol=1e-12)
+        expected = sum(
+            np.average(forest.value[a:b], weights=np.maximum(forest.leaf_count[a:b], 1))
+            for a, b in itertools.pairwise(forest.leaf_ptr)
+        )
+        np.testing.assert_allclose(shares[:, -1], forest.base + expected)

@@ -95,3 +95,34 @@ def test_it_is_an_ordinary_ranker(tmp_path):
     trained = pm.LambdaMART(n_trees=6, min_docs=3).fit(data)
     trained.export(tmp_path / "m.txt", "lightgbm")
     assert np.array_equal(pm.load_model(tmp_path / "m.txt").predict(data), trained.predict(data))
+
+
+def test_the_smallest_model_of_lleaves():
+    """Its `tiniest_single_tree`: three splits, whose undefined values act as 0."""
+    block = """tree
+version=v3
+num_class=1
+num_tree_per_iteration=1
+label_index=0
+max_feature_idx=2
+objective=regression
+feature_names=a b c
+feature_infos=[0:1] [0:1] [0:1]
+
+Tree=0
+num_leaves=4
+num_cat=0
+split_feature=1 2 2
+threshold=0.73144941452196321 0.90708366268745222 0.85551601478390116
+decision_type=2 2 2
+left_child=1 -1 -2
+right_child=2 -3 -4
+leaf_value=0.49510661266514339 0.50645382200299838 0.50688948369558862 0.49040602357823876
+
+
+end of trees
+"""
+    leaves = [0.49510661266514339, 0.50645382200299838, 0.50688948369558862, 0.49040602357823876]
+    X = np.array([[0, 0.5, 0.5], [0, 0.5, 0.95], [0, 0.9, 0.5], [0, 0.9, 0.9], [np.nan, np.nan, np.nan]])
+    found = LightGBMText().read(block).model.score(X)
+    assert found.tolist() == [leaves[number] for number in (0, 2, 1, 3, 0)]

@@ -1,9 +1,18 @@
+import itertools
+import json
+
+import catboost
+import lightgbm
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingRegressor
 
+import pomona as pm
 from pomona.errors import InputError
+from pomona.trees.readers.lightgbm_json import LightGBMJson
+from pomona.trees.readers.lightgbm_text import LightGBMText
 from pomona.trees.readers.reader import Nodes, checked_width, forest_of, unless_default
 from reference import forest as plain
 
@@ -63,3 +72,29 @@ def test_widths_and_names():
         checked_width([10**9])
     with pytest.raises(InputError, match="twice"):
         unless_default(["a", "a"])
+
+
+@pytest.mark.parametrize("kind", ["text", "JSON", "CatBoost", "CatBoost, any trees", "scikit-learn"])
+def test_what_trainers_tell_of_leaves_is_kept(kind):
+    random = np.random.default_rng(5)
+    X = random.random((300, 4))
+    y = X[:, 0] > X[:, 1]
+    if "CatBoost" in kind:
+        policy = {"grow_policy": "Lossguide"} if "any" in kind else {}
+        settings = {"iterations": 6, "depth": 3, "verbose": 0, "allow_writing_files": False, **policy}
+        forest = pm.from_model(catboost.CatBoostRegressor(**settings).fit(X, y)).model_
+        found = forest.leaf_weight
+    elif kind == "scikit-learn":
+        forest = pm.from_sklearn(HistGradientBoostingRegressor(max_iter=6).fit(X, y)).model_
+        found = forest.leaf_count
+    else:
+        booster = lightgbm.train({"verbose": -1, "min_data_in_leaf": 5}, lightgbm.Dataset(X, y), 6)
+        text = booster.model_to_string() if kind == "text" else json.dumps(booster.dump_model())
+        forest = (
+            LightGBMText().read(text) if kind == "text" else LightGBMJson().read(json.loads(text))
+        ).model
+        found = forest.leaf_count
+    leaves = forest.leaf_of(X.astype(np.float32) if "CatBoost" in kind else X)
+    for tree, (begin, end) in enumerate(itertools.pairwise(forest.leaf_ptr)):
+        counts = np.bincount(leaves[:, tree], minlength=end - begin)
+        assert found[begin:end].tolist() == counts.tolist()

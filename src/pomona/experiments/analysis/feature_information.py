@@ -111,6 +111,7 @@ def feature_information(
     >>> feature_information(data).select("feature", "information_gain", "a").rows()
     [('f1', 1.0, 1.0), ('f2', 0.0, 0.5)]
     """
+    data = data.gathered()
     codes, n_pairs = _codes_in_queries(data)
     labels = np.unique(data.y, return_inverse=True)[1].astype(np.int32)
     rows: list[dict[str, Any]] = [{}] * data.n_features
@@ -177,7 +178,7 @@ def label_entropy(data: Dataset) -> float:
 
 def n_queries_with_pairs(data: Dataset) -> int:
     """How many queries A is the mean of: those with two different labels."""
-    return int((_codes_in_queries(data)[1] > 0).sum())
+    return int((_codes_in_queries(data.gathered())[1] > 0).sum())
 
 
 def _table(column: Features, labels: Codes, values: Features, bins: int) -> NDArray[np.int64]:

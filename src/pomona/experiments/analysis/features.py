@@ -217,8 +217,8 @@ def _with_validation(fold: Fold) -> Fold:
 def _together(parts: Sequence[Dataset]) -> Dataset:
     """The documents of all parts; queries of different parts stay apart, even when they carry the same id."""
     names = parts[0].feature_names
-    aligned = [part.with_features(names) for part in parts]
-    lengths = np.concatenate([np.diff(part.query_ptr) for part in aligned])
+    aligned = [part.with_features(names).gathered() for part in parts]
+    lengths = np.concatenate([part.query_lengths for part in aligned])
     return Dataset.from_parts(
         np.concatenate([part.X for part in aligned]),
         np.concatenate([part.y for part in aligned]),

@@ -13,7 +13,7 @@ baseline or the best ranker by the main measure in them: thousands of pairs woul
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar
 
@@ -72,21 +72,26 @@ def _rows(data: Pooled, findings: Findings) -> Iterator[dict[str, Any]]:
     first, second = _chosen_pairs(data, findings)
     tested = _tests(data, findings)
     for m, measure in enumerate(findings.measures):
-        family = [(pair, tested[m, pair]) for pair in range(len(first)) if (m, pair) in tested]
-        p = [tests.randomization_p for _, tests in family]
-        for (pair, tests), holm_p, bh_p in zip(family, holm(p), benjamini_hochberg(p), strict=True):
-            agree = tests.agree(findings.alpha)
-            yield {
-                "dataset": data.dataset,
-                "measure": measure,
-                "a": data.real[first[pair]],
-                "b": data.real[second[pair]],
-                **asdict(tests),
-                "holm_p": holm_p,
-                "bh_p": bh_p,
-                "agree": agree,
-                "is_significant": agree and bool(holm_p <= findings.alpha),
-            }
+        pairs = [pair for pair in range(len(first)) if (m, pair) in tested]
+        decided = decisions([tested[m, pair] for pair in pairs], findings.alpha)
+        for pair, row in zip(pairs, decided, strict=True):
+            names = {"a": data.real[first[pair]], "b": data.real[second[pair]]}
+            yield {"dataset": data.dataset, "measure": measure, **names, **row}
+
+
+def decisions(family: Sequence[PairedTests], alpha: float) -> list[dict[str, Any]]:
+    """The tests of a family of pairs as rows, with corrected p-values and whether each is significant."""
+    p = [tests.randomization_p for tests in family]
+    return [
+        {
+            **asdict(tests),
+            "holm_p": holm_p,
+            "bh_p": bh_p,
+            "agree": tests.agree(alpha),
+            "is_significant": tests.agree(alpha) and holm_p <= alpha,
+        }
+        for tests, holm_p, bh_p in zip(family, holm(p).tolist(), benjamini_hochberg(p).tolist(), strict=True)
+    ]
 
 
 def _chosen_pairs(data: Pooled, findings: Findings) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

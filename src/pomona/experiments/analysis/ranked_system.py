@@ -29,7 +29,7 @@ def systems_of_scores(data: Dataset, scores: Mapping[str, Scores]) -> Lists:
 
 def systems_of_features(parts: Sequence[Dataset]) -> Lists:
     """The lists of datasets by each feature, its largest value first; what is undefined comes last."""
-    names = parts[0].feature_names
+    names, parts = parts[0].feature_names, [part.gathered() for part in parts]
     systems = {}
     for number in range(max(part.n_features for part in parts)):
         columns = [part.X[:, number].astype(np.float64) for part in parts if number < part.n_features]

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
-from pomona.rankers.base import Ranker, query_weights
+from pomona.rankers.base import Ranker
 from pomona.rankers.feature_values import as_scores, feature_values, lowest
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.learnt import FINITE, Array
 
 

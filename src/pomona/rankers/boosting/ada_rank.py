@@ -17,7 +17,6 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import (
     best_and_worst,
     judged_rankings,
@@ -25,6 +24,7 @@ from pomona.rankers.evaluator import (
     with_fair_ties,
 )
 from pomona.rankers.feature_values import query_values
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.learnt import Array
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import weighted_sums

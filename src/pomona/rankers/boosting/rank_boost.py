@@ -35,10 +35,11 @@ from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
-from pomona.rankers.base import Ranker, query_weights
+from pomona.rankers.base import Ranker
 from pomona.rankers.boosting.stumps.stump_sum import StumpSum
 from pomona.rankers.boosting.stumps.value_sum import ScaledFeatures, ValueSum
 from pomona.rankers.evaluator import RankingEvaluator
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.sums.label_sums import grades
 from pomona.rankers.parameter import PositiveInt
 from pomona.trees.forest import Forest

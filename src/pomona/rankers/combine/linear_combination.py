@@ -20,18 +20,20 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pomona import _registry
-from pomona._types import Scores, Values
+from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
-from pomona.data.normalize import QueryMinMaxScaler, QueryRankScaler, QueryStandardScaler
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure
-from pomona.rankers.base import Ranker, restored
+from pomona.rankers.base import Ranker
+from pomona.rankers.combine.members.member_file import restored_members, written_members
+from pomona.rankers.combine.members.query_scale import SCALERS, SCALES, on_query_scale
+from pomona.rankers.combine.members.weighted import weighted, weighted_or_none
 from pomona.rankers.learnt import Array
 from pomona.rankers.linear.linear_ranker import LinearRanker
-from pomona.rankers.model_file import with_prefix
 from pomona.rankers.parameter import NonNegativeInt, PositiveInt
+from pomona.trees.forest import Forest
+from pomona.trees.formats.weighted_sum import WeightedSum
 
-_SCALERS = {"standard": QueryStandardScaler, "minmax": QueryMinMaxScaler, "rank": QueryRankScaler}
 Members = list[tuple[str, Ranker]]
 
 
@@ -42,7 +44,8 @@ class LinearCombination(Ranker):
     ----------
     rankers : (name, ranker) pairs, or names of `pomona list rankers` with commas between them.
     weights : `uniform`, one number a ranker, or the linear ranker that learns them on held-out scores.
-    normalize : puts each ranker's scores on a common scale inside each query: `standard`, `minmax` or `rank`.
+    normalize : puts each ranker's scores on a common scale inside each query: `standard`, `minmax` or `rank`;
+        `none` weighs the scores as they are, so that forests make one forest, which can be exported.
     prefit : the rankers are fitted already: learn only the weights, on queries that they have not seen.
     n_folds : without a validation set, how many parts of the training queries are held out in turn.
     measure : what `score` reports, and what weights are learnt for where their ranker asks for one.
@@ -70,7 +73,7 @@ class LinearCombination(Ranker):
     optimizes = "surrogate"
     paper = "Modrý, thesis 2014 (estimation of the weights reconstructed)"
     learnt_attributes = {"weights_": Array("n_members")}
-    search_space = {"normalize": list(_SCALERS)}
+    search_space = {"normalize": list(SCALERS)}
 
     rankers: str | Sequence[tuple[str, Ranker]] = "linearregression,bestfeature"
     weights: str | Sequence[float] = "linearregression"
@@ -81,26 +84,39 @@ class LinearCombination(Ranker):
     seed: NonNegativeInt = 0
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if self.normalize not in _SCALERS:
-            raise UnknownNameError("normalization", self.normalize, _SCALERS)
+        if self.normalize not in SCALES:
+            raise UnknownNameError("normalization", self.normalize, SCALES)
         members = self._members()
         combiner = self._combiner([name for name, _ in members])
         self.models_ = members if self.prefit else _fitted(members, train, valid, weights)
-        if isinstance(combiner, np.ndarray):
-            self.weights_: Values = combiner
-            return
+        self.weights_: Values = (
+            combiner
+            if isinstance(combiner, np.ndarray)
+            else self._learnt_weights(combiner, members, train, valid, weights)
+        )
+        self._join()
+
+    def _learnt_weights(
+        self,
+        combiner: LinearRanker,
+        members: Members,
+        train: Dataset,
+        valid: Dataset | None,
+        weights: Values | None,
+    ) -> Values:
+        """The weights that are best on held-out queries."""
         if self.prefit or valid is None:
             held_out = train
             outputs = _outputs(members, train) if self.prefit else self._out_of_fold(members, train, weights)
         else:
             held_out, weights, outputs = valid, None, _outputs(self.models_, valid)
-        scaled = self._scaled(outputs, held_out)
+        scaled = on_query_scale(outputs, held_out, self.normalize)
         stacked = held_out.replace(X=scaled.astype(np.float32), feature_names=[name for name, _ in members])
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "no feature was given a weight")
             combiner.fit(stacked, sample_weight=None if weights is None else stacked.to_input_order(weights))
         # Where the held-out queries do not tell the rankers apart, trust all alike.
-        self.weights_ = combiner.coef_ if combiner.coef_.any() else np.ones(len(members))
+        return combiner.coef_ if combiner.coef_.any() else np.ones(len(members))
 
     def _members(self) -> Members:
         """The rankers to combine, checked."""
@@ -157,23 +173,35 @@ class LinearCombination(Ranker):
             outputs[fold_of_row == fold] = _outputs(fitted, train.take(fold_of_query == fold))
         return outputs
 
-    def _scaled(self, outputs: Values, data: Dataset) -> Values:
-        """Each column on a common scale inside each query."""
-        query = np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr))
-        scaled = np.empty_like(outputs)
-        for k, column in enumerate(outputs.T):
-            # Sorted first: rounding must not depend on the order in which the documents came.
-            order = np.lexsort((column, query))
-            rescaled = _SCALERS[self.normalize]().fit_transform(column[order, None], qid=query)
-            scaled[order, k] = rescaled[:, 0]
-        return scaled
+    def _join(self) -> None:
+        """Where the weighted sum of the models is itself one model, have it."""
+        is_plain = self.normalize == "none"
+        members = [ranker for _, ranker in self.models_]
+        self.sum_: Forest | WeightedSum | None = (
+            weighted_or_none(members, self.weights_.tolist()) if is_plain else None
+        )
+
+    def portable(self) -> Forest | WeightedSum:
+        self.check_fitted()
+        if self.normalize != "none":
+            raise InputError(
+                f"scores are scaled inside each query (normalize={self.normalize!r}), which no engine does: "
+                "train it with normalize='none'"
+            )
+        return weighted([ranker for _, ranker in self.models_], self.weights_.tolist())
 
     @property
     def scores_whole_queries(self) -> bool:
-        return True
+        return getattr(self, "sum_", None) is None
+
+    def predict_rows(self, X: Features) -> Scores:
+        assert self.sum_ is not None
+        return self.sum_.score(X)
 
     def predict_queries(self, data: Dataset) -> Scores:
-        scaled = self._scaled(_outputs(self.models_, data), data)
+        if self.sum_ is not None:
+            return self.predict_rows(data.X)
+        scaled = on_query_scale(_outputs(self.models_, data), data, self.normalize)
         scores: Scores = np.zeros(data.n_docs)
         for weight, column in zip(self.weights_, scaled.T, strict=True):
             scores += weight * column
@@ -215,27 +243,22 @@ class LinearCombination(Ranker):
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = super().get_state()
-        members = []
-        for k, (name, ranker) in enumerate(self.models_):
-            written, learnt = ranker.written()
-            members.append({"name": name, "ranker": ranker.name, **written})
-            arrays |= {f"{k}.{key}": array for key, array in learnt.items()}
-        return {**facts, "members": members}, arrays
+        members, of_members = written_members([ranker for _, ranker in self.models_])
+        named = [{"name": name, **member} for (name, _), member in zip(self.models_, members, strict=True)]
+        return {**facts, "members": named}, {**arrays, **of_members}
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
-        self.models_ = [
-            (member["name"], restored(member["ranker"], member, with_prefix(arrays, f"{k}.")))
-            for k, member in enumerate(facts["members"])
-        ]
+        members = restored_members(facts["members"], arrays, self.n_features_in_)
+        names = [member["name"] for member in facts["members"]]
+        self.models_ = list(zip(names, members, strict=True))
         if not self.rankers:
             self.rankers = [(name, ranker if self.prefit else clone(ranker)) for name, ranker in self.models_]
-        if not self.models_ or len(self.weights_) != len(self.models_):
+        if len(self.weights_) != len(self.models_):
             raise ValueError(f"{len(self.weights_)} weights for {len(self.models_)} rankers")
-        if any(ranker.n_features_in_ != self.n_features_in_ for _, ranker in self.models_):
-            raise ValueError(f"a ranker of other than {self.n_features_in_} features")
-        if self.normalize not in _SCALERS:
-            raise UnknownNameError("normalization", self.normalize, _SCALERS)
+        if self.normalize not in SCALES:
+            raise UnknownNameError("normalization", self.normalize, SCALES)
+        self._join()
 
 
 def _are_pairs(rankers: Any) -> TypeGuard[Sequence[tuple[str, Ranker]]]:

@@ -15,25 +15,19 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.base import Ranker, SearchRange, Validation, as_dataset, restored
+from pomona.rankers.base import Ranker, SearchRange, Validation, restored
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.forests.training.start_scores import one_a_row, start_scores
+from pomona.rankers.inputs import as_dataset
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.model_file import with_prefix
 from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
-from pomona.trees.binning import Bins
 from pomona.trees.forest import Forest
-from pomona.trees.grow_leafwise import LeafwiseGrower
-from pomona.trees.grow_oblivious import ObliviousGrower
 from pomona.trees.grower import Grower, GrowthRules
-
-GROWTHS: dict[str, type[LeafwiseGrower] | type[ObliviousGrower]] = {
-    "leafwise": LeafwiseGrower,
-    "oblivious": ObliviousGrower,
-}
 
 
 class ForestRanker(Ranker):
@@ -47,6 +41,7 @@ class ForestRanker(Ranker):
     n_leaves : leaves of a tree, when grown leaf by leaf.
     growth : `leafwise`, or `oblivious`: all nodes of a level share one split.
     max_depth : the deepest a leaf may lie; None leaves it open (6 for oblivious trees).
+    splits : by what splits are chosen: `newton`, ΣG²/ΣH, or `gradient`, ΣG²/n, which suits small data.
     min_docs, min_hessian : the least documents and the least sum of second derivatives in a leaf.
     l2 : shrinks leaf values, −ΣG / (ΣH + l2).
     max_bins : into how many bins a feature's values are put.
@@ -62,6 +57,9 @@ class ForestRanker(Ranker):
     is_traceable = True
     starts_from_scores: ClassVar[bool] = True
     """Whether trees can be added to given scores."""
+    trains_on_clusters: ClassVar[bool] = True
+    """Whether `fit` takes a `client`."""
+    _portion = Portion()
 
     measure: str | Measure = "ndcg@10"
     n_trees: PositiveInt = 500
@@ -69,6 +67,7 @@ class ForestRanker(Ranker):
     n_leaves: Annotated[int, Interval(2)] = 31
     growth: Literal["leafwise", "oblivious"] = "leafwise"
     max_depth: PositiveInt | None = None
+    splits: Literal["newton", "gradient"] = "newton"
     min_docs: PositiveInt = 20
     min_hessian: NonNegativeFloat = 1e-3
     l2: NonNegativeFloat = 0.0
@@ -112,14 +111,21 @@ class ForestRanker(Ranker):
         base: ArrayLike | None = None,
         valid_base: ArrayLike | None = None,
         base_model: Ranker | None = None,
+        client: Any = None,
     ) -> Self:
         """Learn from a dataset, or from features, labels and query ids: see `Ranker.fit`.
 
         The trees can be added to the scores of another model (Wu et al.'s F_0): to `base`, one score a
         document, with `valid_base` for the validation data, and `predict` then asks for those of its rows; or
         to those of `base_model`, a fitted ranker, which becomes a part of this one and of its file.
+
+        `client`, of a Dask cluster, has its workers learn, to the same model bit for bit. Then `X`, and
+        `valid`, may also be a Dask data frame, or paths of files (a list, or a pattern such as
+        `train-*.parquet`) that the workers can read; `y`, `qid` and `sample_weight` name columns of these.
         """
         self._check_start(base, base_model)
+        if client is not None:
+            return self._fit_on_cluster(X, y, qid, valid, sample_weight, trace, base, base_model, client)
         if self.warm_start and hasattr(self, "models_"):
             base_model = self.base_model_
         base_model = copy.copy(base_model)  # which may be fitted again, or be this very ranker
@@ -139,6 +145,30 @@ class ForestRanker(Ranker):
             return super().fit(X, y, qid, valid=valid, sample_weight=sample_weight, trace=trace)
         finally:
             del self._bases
+
+    def _fit_on_cluster(
+        self,
+        X: Any,
+        y: Any,
+        qid: Any,
+        valid: Any,
+        weights: Any,
+        trace: Trace | None,
+        base: ArrayLike | None,
+        base_model: Ranker | None,
+        client: Any,
+    ) -> Self:
+        from pomona.rankers.forests.cluster.fit import fit_on_cluster
+
+        if not self.trains_on_clusters:
+            raise InputError(f"{type(self).__name__} cannot be trained on a cluster: leave client out")
+        refused = {"trace": trace, "base": base, "warm_start": self.warm_start or None}
+        if given := next((name for name, value in refused.items() if value is not None), None):
+            raise InputError(f"a cluster cannot train with {given}: leave {given} or client out")
+        self.__dict__.pop("n_features_in_", None)  # what a failed training leaves is no model
+        chosen = {"valid": valid, "sample_weight": weights, "base_model": base_model}
+        fit_on_cluster(self, X, y, qid, **chosen, client=client)
+        return self
 
     def _check_start(self, base: ArrayLike | None, base_model: Ranker | None) -> None:
         """Refuse start scores that this ranker, or the model it goes on from, can do nothing with."""
@@ -167,6 +197,22 @@ class ForestRanker(Ranker):
             return scores + one_a_row(base, len(scores), "base")
         return scores if self.base_model_ is None else scores + self.base_model_.predict(X, qid)
 
+    def learn_portion(
+        self, train: Dataset, valid: Dataset | None, weights: Values | None, portion: Portion
+    ) -> None:
+        """On a worker of a cluster: learn with others from queries of which some are here."""
+        self._portion, self._log, self._trace, self._learnt_from = portion, None, None, train
+        self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
+        base = self.base_model_
+        of_train, of_valid = (
+            None if base is None or part is None else base.predict(part) for part in (train, valid)
+        )
+        self._bases = of_train, of_valid
+        self.learn(train, valid, weights)
+        if self._log is not None:
+            self.evals_, self.best_iteration_ = self._log.evals, self._log.best_iteration
+            self.interrupted_ = self._log.interrupted
+
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self._boost(train, valid, self.make_objective(train, weights), self._config())
 
@@ -194,6 +240,7 @@ class ForestRanker(Ranker):
             base=base,
             valid_base=valid_base,
             combine=self.combine_outputs,
+            portion=self._portion,
         )
         return log
 
@@ -217,9 +264,9 @@ class ForestRanker(Ranker):
             min_hessian=self.min_hessian,
             monotone=None if self.monotone is None else tuple(self.monotone),
             feature_fraction=self.feature_fraction,
+            newton_splits=self.splits == "newton",
         )
-        bins = Bins.of(train.X, max_bins=self.max_bins, seed=self.seed)
-        return GROWTHS[self.growth](bins, bins.codes(train.X), rules)
+        return self._portion.grower(self.growth, train.X, rules, self.max_bins, self.seed)
 
     @property
     def model_(self) -> Forest:

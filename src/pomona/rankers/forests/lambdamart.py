@@ -7,13 +7,17 @@ steps.
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
+from pomona.objectives.lambdaloss import LambdaLossObjective
 from pomona.objectives.lambdas import LambdaObjective
-from pomona.rankers.base import query_weights
+from pomona.objectives.noisy import NoisyObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
-from pomona.rankers.parameter import PositiveFloat, PositiveInt
+from pomona.rankers.inputs import query_weights
+from pomona.rankers.parameter import NonNegativeFloat, PositiveFloat, PositiveInt
 from pomona.rankers.truncation import deepened
 
 
@@ -27,6 +31,12 @@ class LambdaMART(ForestRanker):
         a smaller cut-off (ndcg@10, say) is trained as if cut here: pairs below its cut-off teach too, and
         the top is ranked at least as well. None trains exactly towards the measure.
     normalize : damp pairs that are far apart and queries with large lambdas, as LightGBM does.
+    weighting : what a pair weighs: what the measure changes by when the two trade places (`swap`), or
+        NDCG-Loss2++ of Wang et al. 2018 (`lambdaloss`), for measures of gains and discounts: this, and ten
+        times what one rank more between the two costs. The cut-off of the measure then does not matter.
+    noise : the scale of Gumbel noise on the scores; lambdas are then the mean over `noise_draws` rankings
+        near the current one. 0 for the ranking itself, as published.
+    noise_draws : how many rankings; each costs as much as all lambdas without noise.
 
     The others are those of every `ForestRanker`.
 
@@ -37,10 +47,12 @@ class LambdaMART(ForestRanker):
       trains exactly towards the measure, as published.
     - Any measure under any convention, where LightGBM and XGBoost train towards NDCG and MAP only. The
       discount beyond a cut-off is exactly 0; RankLib and LightGBM keep the tail's.
-    - Splits are chosen by second-order gain as in LightGBM, not by the variance of the lambdas as in RankLib,
-      of features in 255 bins.
+    - Splits are chosen by second-order gain as in LightGBM, not by the variance of the lambdas as in RankLib
+      (which `splits="gradient"` is), of features in 255 bins.
     - Equal scores (as in the first round) are ranked in a seeded random order, so that label-sorted files
       leak nothing.
+    - Pairs can be weighted as in LambdaLoss (`weighting`).
+    - Lambdas can be averaged over random rankings near the current one (`noise`): YetiRank's idea.
     - Training starts at 0 or from an earlier forest (`warm_start`), not from any other model, and the best
       round by the validation measure is kept.
     """
@@ -53,15 +65,24 @@ class LambdaMART(ForestRanker):
     sigma: PositiveFloat = 1.0
     truncation: PositiveInt | None = 30
     normalize: bool = True
+    weighting: Literal["swap", "lambdaloss"] = "swap"
+    noise: NonNegativeFloat = 0.0
+    noise_draws: PositiveInt = 4
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
-        return LambdaObjective(
-            deepened(self.parsed_measure, self.truncation),
-            train.y,
-            train.query_ptr,
-            sigma=self.sigma,
-            truncation=self.truncation,
-            normalize=self.normalize,
-            weights=None if weights is None else query_weights(weights, train),
-            seed=self.seed,
-        )
+        options: dict[str, Any] = {
+            "sigma": self.sigma,
+            "truncation": self.truncation,
+            "normalize": self.normalize,
+            "weights": None if weights is None else query_weights(weights, train),
+            "seed": self.seed,
+        }
+        objective: Objective
+        if self.weighting == "lambdaloss":
+            objective = LambdaLossObjective(self.parsed_measure, train.y, train.query_ptr, **options)
+        else:
+            measure = deepened(self.parsed_measure, self.truncation)
+            objective = LambdaObjective(measure, train.y, train.query_ptr, **options)
+        if self.noise > 0:
+            objective = NoisyObjective(objective, scale=self.noise, n_draws=self.noise_draws, seed=self.seed)
+        return objective

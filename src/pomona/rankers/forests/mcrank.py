@@ -49,6 +49,7 @@ class McRank(ForestRanker):
     optimizes = "surrogate"
     paper = "Li, Burges & Wu, NIPS 2007"
     starts_from_scores = False  # it has several for each document
+    trains_on_clusters = False  # every worker would have to know the labels of all
     learnt_attributes = {"levels_": Array("n_levels")}
 
     kind: Literal["ordinal", "multinomial"] = "ordinal"

@@ -21,10 +21,10 @@ from pomona.measures.judge import evaluate
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.base import query_weights
-from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.forests.forest_ranker import ForestRanker
 from pomona.rankers.forests.training.boosting import forest_of, leaves_in
+from pomona.rankers.forests.training.portion import Portion
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.parameter import Interval, NonNegativeFloat, PositiveInt, Share
 from pomona.trees.forest import Forest
 from pomona.trees.grower import GrownTree
@@ -86,6 +86,8 @@ class RandomForest(ForestRanker):
         if self.warm_start:
             raise InputError("a random forest cannot go on from an earlier one: leave warm_start out")
         config, objective, grower = self._config(), self.make_objective(train, weights), self._grower(train)
+        portion, n_queries = self._portion, self._portion.n_queries(train)
+        portion.join(objective)
         base = objective.start()
         rng = np.random.default_rng(self.seed)
         sizes = np.diff(train.query_ptr)
@@ -94,12 +96,11 @@ class RandomForest(ForestRanker):
         rate = 1.0 if self.trees_per_bag == 1 else config.learning_rate
         grown: list[tuple[GrownTree, Values]] = []
         log = self.start_training(self.n_trees, unit="bag", deciding=())
-        curves = None if valid is None else _Curves(train, valid, self.parsed_measure)
+        curves = None if valid is None else _Curves(train, valid, self.parsed_measure, portion)
         with log.watch():
             for _ in range(self.n_trees):
-                drawn = np.bincount(
-                    rng.integers(0, train.n_queries, train.n_queries), minlength=train.n_queries
-                )
+                drawn = np.bincount(rng.integers(0, n_queries, n_queries), minlength=n_queries)
+                drawn = portion.here(drawn)
                 times = np.repeat(drawn, sizes).astype(np.float32)
                 rows = np.flatnonzero(times).astype(np.int32)
                 scores: Scores = np.full(train.n_docs, base)
@@ -119,21 +120,19 @@ class RandomForest(ForestRanker):
 
     def _judge_out_of_bag(self, train: Dataset, sums: Scores, counts: NDArray[np.float64]) -> float:
         """The measure over queries that some bag left out, each judged by those bags alone."""
-        left_out = counts > 0
-        if not left_out.any():
-            return float("nan")
-        rows = np.repeat(left_out, np.diff(train.query_ptr))
-        means = sums[rows] / np.repeat(counts[left_out], np.diff(train.query_ptr)[left_out])
-        value: float = evaluate(train.take(left_out), means, self.parsed_measure)[str(self.parsed_measure)]
-        return value
+        measure = self.parsed_measure
+        means = sums / np.repeat(np.maximum(counts, 1), np.diff(train.query_ptr))
+        values = evaluate(train, means, measure, per_query=True)[str(measure)]
+        return self._portion.mean(values, "train", counts > 0)
 
 
 class _Curves:
     """The measure on training and validation queries of the bags so far: of the sums of their scores."""
 
-    def __init__(self, train: Dataset, valid: Dataset, measure: Measure) -> None:
+    def __init__(self, train: Dataset, valid: Dataset, measure: Measure, portion: Portion) -> None:
         self._valid = valid
-        self._evaluators = RankingEvaluator(train, measure), RankingEvaluator(valid, measure)
+        parts = {"train": train, "valid": valid}
+        self._evaluators = [portion.evaluator(data, measure, part) for part, data in parts.items()]
         self._train_sums, self._valid_sums = np.zeros(train.n_docs), np.zeros(valid.n_docs)
 
     def after(self, scores: Scores, bag: Sequence[tuple[GrownTree, Values]]) -> dict[str, float]:

@@ -20,9 +20,11 @@ from pomona.data.dataset import Dataset, numbered
 from pomona.data.table import features_of_frame
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.base import Ranker, Validation, as_dataset
+from pomona.rankers.base import Ranker, Validation
+from pomona.rankers.explanation import Explanation
 from pomona.rankers.imported.sources.file import read_model_file
 from pomona.rankers.imported.sources.live import read_live
+from pomona.rankers.inputs import as_dataset, as_documents, rows_of_documents
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.parameter import check_parameters
 from pomona.rankers.trace import Trace
@@ -124,18 +126,35 @@ class Imported(Ranker):
         scikit-learn's); all else is float32, as everywhere in Pomona.
         """
         self.check_fitted()
-        if self._by_name:
-            X = self._named(X, qid)
-        if type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > self.n_features_in_ and self.is_open_:
-            X = X[:, : self.n_features_in_]
-        elif isinstance(X, Dataset) and X.n_features > self.n_features_in_ and self.is_open_:
-            names = numbered(self.n_features_in_)
-            X = X.replace(X=np.ascontiguousarray(X.X[:, : len(names)]), feature_names=names)
+        X = self._own_features(X, qid)
         if isinstance(self.model_, Forest) and self.model_.double_threshold is not None:
             rows = _doubles(X, self.feature_names_)
             if rows is not None:
                 return self.predict_rows(rows)
         return super().predict(X, None if isinstance(X, Dataset) else qid)
+
+    def explain(
+        self, X: Any, qid: Any = None, *, background: Dataset | None = None, method: str | None = None
+    ) -> Explanation:
+        self.check_fitted()
+        others = None if background is None else self._own_features(background, None)
+        rows = self._own_features(X, qid)
+        return super().explain(
+            rows, None if isinstance(rows, Dataset) else qid, background=others, method=method
+        )
+
+    def _own_features(self, X: Any, qid: Any) -> Any:
+        """The features that the model knows, where X may have more of them, or in other places."""
+        if (documents := as_documents(X)) is not None:
+            X = rows_of_documents(documents, self.feature_names_)
+        elif self._by_name:
+            X = self._named(X, qid)
+        if type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > self.n_features_in_ and self.is_open_:
+            return X[:, : self.n_features_in_]
+        if isinstance(X, Dataset) and X.n_features > self.n_features_in_ and self.is_open_:
+            names = numbered(self.n_features_in_)
+            return X.replace(X=np.ascontiguousarray(X.X[:, : len(names)]), feature_names=names)
+        return X
 
     def _named(self, X: Any, qid: Any) -> Dataset:
         """The model's features among those of X, for a file that does not tell their places."""

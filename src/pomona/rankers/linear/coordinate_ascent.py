@@ -14,8 +14,8 @@ import numpy as np
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
-from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import best_and_worst, judged_rankings, queries_that_count
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.line_search import LineSearch, line_search, shuffled, weight_at
 from pomona.rankers.linear.sums.feature_sums import weighted_sums

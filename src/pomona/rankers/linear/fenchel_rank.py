@@ -19,7 +19,7 @@ import numpy as np
 from pomona._jit import kernel
 from pomona._types import Features, Values
 from pomona.data.dataset import Dataset
-from pomona.rankers.base import query_weights
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge

@@ -20,8 +20,8 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import InputError
-from pomona.rankers.base import query_weights
 from pomona.rankers.evaluator import judged_rankings, with_fair_ties
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import (
     feature_covariance,

@@ -3,8 +3,9 @@
     score = intercept + Σ_j coef_j · x_j
 
 Weights compare only where features do, so each feature is first put on a common scale inside each query
-(`normalize`, the LETOR way by default). An undefined value counts as 0, which is the lowest value of the
-query under `minmax` and its mean under `standard`. The intercept changes no ranking.
+(`normalize`, the LETOR way by default), or once for all, which search engines can do too. An undefined
+value counts as 0, which is the lowest value of the query under `minmax` and its mean under `standard`. The
+intercept changes no ranking.
 """
 
 from __future__ import annotations
@@ -12,22 +13,27 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
+from pomona.data.global_scale import GlobalScale, is_global
 from pomona.data.normalize import normalize
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
 from pomona.rankers.evaluator import RankingEvaluator
-from pomona.rankers.learnt import FINITE, Array
+from pomona.rankers.explanation import chosen, of_sum
+from pomona.rankers.learnt import FINITE, Array, check_learnt
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.movable import Movable
 from pomona.rankers.training_log import TrainingLog
+from pomona.trees.formats.layers import InputScale, Layers
 from pomona.trees.formats.weighted_sum import WeightedSum
+from pomona.trees.shap import Shap
 
 
 class LinearRanker(Ranker):
@@ -36,7 +42,9 @@ class LinearRanker(Ranker):
     Parameters
     ----------
     measure : what `score` reports, and what a validation set is judged by; any measure, any convention.
-    normalize : puts each feature on a common scale inside each query: `minmax`, `standard`, `rank`, or None.
+    normalize : puts each feature on a common scale inside each query: `minmax`, `standard`, `rank`, or None;
+        or once for all queries, so that the model can be exported to engines: `global-minmax`,
+        `global-standard`, `global-log1p`.
     """
 
     measure: str | Measure = "ndcg@10"
@@ -44,12 +52,22 @@ class LinearRanker(Ranker):
 
     learnt_attributes: ClassVar[Mapping[str, Any]] = {"coef_": Array("n_features"), "intercept_": FINITE}
     intercept_ = 0.0
+    scale_ = cast("GlobalScale | None", None)
+
+    @property
+    def is_weighted_sum(self) -> bool:
+        """Whether the score is the weighted sum itself, and nothing made of it."""
+        return True
 
     @abstractmethod
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """Learn `coef_` (and `intercept_`) from data that are normalized and have no undefined value."""
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        self.scale_ = None
+        if is_global(self.normalize):
+            counts = train.X if weights is None else train.X[weights > 0]
+            self.scale_ = GlobalScale.of(counts, str(self.normalize))
         self.learn_weights(self.prepared(train), None if valid is None else self.prepared(valid), weights)
         if not np.isfinite(self.coef_).all():
             raise InputError(f"{type(self).__name__} did not converge to finite weights: normalize the data")
@@ -81,6 +99,8 @@ class LinearRanker(Ranker):
 
     def prepared(self, data: Dataset) -> Dataset:
         """The data as the weights see them."""
+        if self.scale_ is not None:
+            return data.replace(X=self.scale_(data.X))
         if self.normalize is not None:
             data = normalize(data, self.normalize)
         elif np.isinf(data.X).any():
@@ -89,7 +109,7 @@ class LinearRanker(Ranker):
 
     @property
     def scores_whole_queries(self) -> bool:
-        return self.normalize is not None
+        return self.normalize is not None and not is_global(self.normalize)
 
     def predict_queries(self, data: Dataset) -> Scores:
         return self.predict_rows(self.prepared(data).X)
@@ -103,16 +123,42 @@ class LinearRanker(Ranker):
             self.coef_, "weights", lambda coef: weighted_sums(X, coef), is_affine=True, is_free_of_scale=True
         )
 
-    def portable(self) -> WeightedSum:
+    def contributions(self, data: Dataset, background: Dataset, method: str | None) -> tuple[Shap, str]:
+        rows, others = self.prepared(data).X, self.prepared(background).X
+        return of_sum(self.coef_, float(self.intercept_), rows, others), chosen(method, ("linear",))
+
+    def portable(self) -> WeightedSum | Layers:
         self.check_fitted()
-        if self.normalize is not None:
+        if self.scores_whole_queries:
             raise InputError(
                 f"{type(self).__name__} scales features inside each query (normalize={self.normalize!r}), "
-                "which no engine does: train it with normalize=None, on features of a common scale"
+                "which no engine does: train it with normalize='global-minmax', 'global-standard' or None"
             )
-        features = np.flatnonzero(self.coef_)
-        start = float(self.intercept_)
-        return WeightedSum(features, self.coef_[features], self.n_features_in_, start)
+        if not self.is_weighted_sum:
+            raise InputError(f"this {type(self).__name__} makes more of its sums than engines could hold")
+        coef, start, scale = self.coef_, float(self.intercept_), self.scale_
+        if scale is not None and scale.log:
+            inputs = InputScale(scale.center, scale.factor, log=True, limit=float(np.finfo(np.float64).max))
+            return Layers((coef[:, None],), (np.array([start]),), ("identity",), inputs)
+        if scale is not None:
+            coef, constant = scale.folded(coef)
+            start += constant
+        features = np.flatnonzero(coef)
+        return WeightedSum(features, coef[features], self.n_features_in_, start)
+
+    def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super().get_state()
+        scale = self.scale_
+        return facts, arrays if scale is None else {**arrays, "center": scale.center, "factor": scale.factor}
+
+    def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().set_state(facts, arrays)
+        self.scale_ = None
+        if is_global(self.normalize):
+            declared = {"center": Array("n_features"), "factor": Array("n_features")}
+            check_learnt(declared, arrays, n_features=self.n_features_in_)
+            is_log = self.normalize == "global-log1p"
+            self.scale_ = GlobalScale(arrays["center"], arrays["factor"], is_log)
 
     def coefficients(self) -> dict[str, float]:
         """The weight of every feature that has one, largest first."""

@@ -168,6 +168,10 @@ class LogisticRegression(LinearRanker):
             return np.diff(self._targets) / 4.0
         return np.asarray((self._targets - self._targets.mean()) / len(self._targets))
 
+    @property
+    def is_weighted_sum(self) -> bool:
+        return self.kind == "binary"
+
     def predict_rows(self, X: Features) -> Scores:
         if self.kind == "binary":
             return super().predict_rows(X)

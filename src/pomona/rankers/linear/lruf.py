@@ -15,7 +15,7 @@ import numpy as np
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
-from pomona.rankers.base import query_weights
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.automaton import choose, random_number, relative_gains, reward
 from pomona.rankers.linear.solvers.least_squares import least_squares

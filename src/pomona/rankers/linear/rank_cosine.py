@@ -23,7 +23,7 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.conventions import gains_of
-from pomona.rankers.base import query_weights
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.parameter import NonNegativeFloat, PositiveInt
 

@@ -35,7 +35,8 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import NothingToLearnError
-from pomona.rankers.base import SearchRange, query_weights
+from pomona.rankers.base import SearchRange
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.learnt import FINITE, Array
 from pomona.rankers.linear.margin_ranker import MarginRanker, Problem
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
@@ -269,6 +270,10 @@ class RankSVM(MarginRanker):
         super().learn_weights(mapped[0], mapped[1], weights)
         self.landmarks_, self.dual_coef_ = features.landmarks, features.landmark_weights(self.coef_)
         self.coef_ = self._kernel.mean_slope(self.landmarks_, self.dual_coef_)
+
+    @property
+    def is_weighted_sum(self) -> bool:
+        return self.kernel == "linear"
 
     def predict_rows(self, X: Features) -> Scores:
         if self.kernel == "linear":

@@ -33,7 +33,7 @@ from pomona.measures.base import Measure
 from pomona.measures.closed_form import POSITION, PRECISION
 from pomona.measures.judge import sum_in_order
 from pomona.measures.lists import RankedLists
-from pomona.rankers.base import query_weights
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.least_squares import least_squares
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums

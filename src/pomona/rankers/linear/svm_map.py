@@ -28,7 +28,7 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset, read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
-from pomona.rankers.base import query_weights
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums

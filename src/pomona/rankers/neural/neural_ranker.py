@@ -21,11 +21,12 @@ from pomona.errors import InputError, MissingExtraError
 from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives.base import Objective
-from pomona.rankers.base import Ranker, query_weights
+from pomona.rankers.base import Ranker
+from pomona.rankers.inputs import query_weights
 from pomona.rankers.learnt import Array, check_learnt
 from pomona.rankers.movable import Movable
-from pomona.rankers.neural.network.network import Architecture, Network
-from pomona.rankers.neural.network.scaling import FARTHEST, Scaling
+from pomona.rankers.neural.network.network import Architecture
+from pomona.rankers.neural.network.scaling import FARTHEST, Quantiles, Scaling
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 from pomona.trees.formats.layers import InputScale, Layers
 
@@ -40,6 +41,8 @@ class NeuralRanker(Ranker):
     valid_measure : judges the validation queries, and so picks the epoch; None for `measure`.
     log_features : take the logarithm of the features before they are put on a common scale, which counts and
         other quantities of a long tail need.
+    quantile_features : give every feature the normal distribution instead, by its quantiles in the training
+        data (`log_features` then makes no difference). No engine takes such a network.
     hidden : widths of up to three hidden layers, e.g. (256, 128); one number for one layer, 0 for none.
     activation : of the hidden units: `relu`, `tanh` or `logistic`. The output is linear.
     dropout : the share of hidden units that is left out, at random, in each step of the training.
@@ -73,6 +76,7 @@ class NeuralRanker(Ranker):
     measure: str | Measure = "ndcg@10"
     valid_measure: str | Measure | None = None
     log_features: bool = True
+    quantile_features: bool = False
     hidden: int | tuple[int, ...] = 64
     activation: str = "relu"
     dropout: Annotated[float, Interval(0, 1)] = 0.3
@@ -99,21 +103,29 @@ class NeuralRanker(Ranker):
         "hidden": [(), (10,), (64,), (64, 32), (256, 128)],
         "dropout": (0.0, 0.5, "linear"),
         "l2": (1e-6, 1e-1, "log"),
+        "quantile_features": [False, True],
     }
 
     @abstractmethod
     def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
         """What is to be minimized on some queries; `weights` has one a query."""
 
-    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+    def architecture(self, n_features: int) -> Architecture:
+        """The shape of the network."""
+        return Architecture(n_features, self._widths, self.activation, self.layer_norm)
+
+    @property
+    def _widths(self) -> tuple[int, ...]:
         hidden = (self.hidden,) if isinstance(self.hidden, int) else tuple(self.hidden)
-        architecture = Architecture(
-            train.n_features, hidden if hidden != (0,) else (), self.activation, self.layer_norm
-        )
+        return hidden if hidden != (0,) else ()
+
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        architecture = self.architecture(train.n_features)
         rates = self._checked_rates(valid)
         if find_spec("torch") is None:
             raise MissingExtraError("torch", "neural")
-        from pomona.rankers.neural.training.trainer import Trainer, TrainingConfig, device_named
+        from pomona.rankers.neural.training.trainer import Trainer, device_named
+        from pomona.rankers.neural.training.trajectory import TrainingConfig
 
         trainer = Trainer(
             architecture,
@@ -124,7 +136,7 @@ class NeuralRanker(Ranker):
             measure=self.parsed_measure,
             valid_measure=parse_measure(self.measure if self.valid_measure is None else self.valid_measure),
             batch_size=self.batch_size,
-            log_features=self.log_features,
+            scaling=Scaling.of(train.X, log=self.log_features, quantile=self.quantile_features),
             device=device_named(self.device),
             seed=self.seed,
         )
@@ -162,7 +174,8 @@ class NeuralRanker(Ranker):
         ready = dataclasses.replace(network, scaling=Scaling.done(data.n_features))
 
         def score(parameters: Values) -> Scores:
-            return dataclasses.replace(ready, parameters=parameters.astype(np.float32)).score(scaled)
+            moved = dataclasses.replace(ready, parameters=parameters.astype(np.float32))
+            return moved.score(scaled, data.query_ptr)
 
         return Movable(network.parameters.astype(np.float64), "weights and biases", score)
 
@@ -172,6 +185,8 @@ class NeuralRanker(Ranker):
         shape, scaling = network.architecture, network.scaling
         if shape.layer_norm:
             raise InputError("engines normalize no layers: train the network with layer_norm=False")
+        if scaling.quantiles.knots.size:
+            raise InputError("engines know no quantiles: train the network with quantile_features=False")
         ends = np.cumsum([math.prod(part) for part in shape.shapes])[:-1]
         parts = [
             part.reshape(form).astype(np.float64)
@@ -193,13 +208,13 @@ class NeuralRanker(Ranker):
             "inverse": network.scaling.inverse,
             "parameters": network.parameters,
         }
+        if self.quantile_features:
+            arrays |= vars(network.scaling.quantiles)
         return facts, arrays
 
     def set_state(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         super().set_state(facts, arrays)
-        shape = facts["network"]
-        check_learnt({"hidden": tuple[int, ...], "activation": str, "layer_norm": bool}, shape)
-        architecture = Architecture(**{**shape, "hidden": tuple(shape["hidden"])})
+        architecture = self._architecture_of(facts["network"])
         if architecture.n_features != self.n_features_in_:
             raise ValueError(f"a network over {architecture.n_features} of {self.n_features_in_} features")
         check_learnt({"log_features": bool}, facts)
@@ -209,5 +224,11 @@ class NeuralRanker(Ranker):
             "parameters": Array(architecture.n_parameters, dtype=np.float32),
         }
         check_learnt(declared, arrays, n_features=self.n_features_in_)
-        scaling = Scaling(arrays["mean"], arrays["inverse"], facts["log_features"])
-        self.model_ = Network(architecture, scaling, arrays["parameters"])
+        quantiles = Quantiles.of_arrays(arrays, self.n_features_in_)
+        scaling = Scaling(arrays["mean"], arrays["inverse"], facts["log_features"], quantiles)
+        self.model_ = architecture.network(scaling, arrays["parameters"])
+
+    def _architecture_of(self, shape: Mapping[str, Any]) -> Architecture:
+        """The shape that a model file tells of."""
+        check_learnt({"hidden": tuple[int, ...], "activation": str, "layer_norm": bool}, shape)
+        return Architecture(**{**shape, "hidden": tuple(shape["hidden"])})

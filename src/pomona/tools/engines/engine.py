@@ -31,18 +31,21 @@ class Served:
     model : decides and adds as the engine does.
     absent : what a feature that a document lacks is for it: undefined, or zero.
     compensated : whether sums are compensated float64, given as float32 (Elasticsearch's own).
+    logistic : whether the score is 1 / (1 + exp(−sum)), as float32.
     """
 
     model: Forest | WeightedSum | Layers
     absent: Literal["undefined", "zero"]
     compensated: bool = False
+    logistic: bool = False
 
     def score(self, X: Features) -> Scores:
         """The engine's score of every row."""
         rows = np.nan_to_num(X, posinf=np.inf, neginf=-np.inf) if self.absent == "zero" else X
         if self.compensated and isinstance(self.model, Forest):
             return _compensated(self.model, rows)
-        return self.model.score(rows)
+        scores: Scores = self.model.score(rows)
+        return (1 / (1 + np.exp(-scores))).astype(np.float32).astype(np.float64) if self.logistic else scores
 
 
 class Engine(ABC):

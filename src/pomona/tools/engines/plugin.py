@@ -13,11 +13,18 @@ import numpy as np
 
 from pomona.errors import InputError
 from pomona.tools.engines.engine import Engine, Served, place_of
+from pomona.trees.forest import Forest
 from pomona.trees.formats.weighted_sum import WeightedSum
-from pomona.trees.readers.reader import Nodes
+from pomona.trees.readers.reader import Nodes, forest_of
 from pomona.trees.readers.xgboost_json import below
 
 _SPLIT = {"nodeid", "depth", "split", "split_condition", "yes", "no", "missing", "children"}
+_RAW_COLUMNS = (
+    *("left_children", "right_children", "split_indices", "split_conditions"),
+    *("default_left", "base_weights"),
+)
+_IDENTITY = {"binary:logitraw", "rank:ndcg", "rank:map", "rank:pairwise", "reg:linear"}
+_LOGISTIC = {"binary:logistic", "reg:logistic"}
 Undefined = Literal["by split", "right", "zero"]
 
 
@@ -26,6 +33,14 @@ class _Plugin(Engine):
 
     def undefined(self) -> Undefined:
         """What this version makes of features that a document lacks."""
+        raise NotImplementedError
+
+    def raw_undefined(self) -> Undefined:
+        """The same for XGBoost's own JSON."""
+        return self.undefined()
+
+    def reads_raw(self) -> bool:
+        """Whether this version reads XGBoost's own JSON."""
         raise NotImplementedError
 
     def read(self, text: str, names: Sequence[str]) -> Served:
@@ -37,25 +52,39 @@ class _Plugin(Engine):
             order = np.argsort(features)
             weights = np.array(list(definition.values()), np.float64)
             return Served(WeightedSum(features[order], weights[order], len(names), single=True), "zero")
-        if body["type"] != "model/xgboost+json":
+        undefined, places = self.undefined(), {name: j for j, name in enumerate(names)}
+        if body["type"] == "model/xgboost+json":
+            is_named = isinstance(definition, dict)
+            forest = _forest(definition["splits"] if is_named else definition, places, undefined)
+            logistic = is_named and "objective" in definition and _is_logistic(definition["objective"])
+        elif body["type"] == "model/xgboost+json+raw" and self.reads_raw():
+            undefined = self.raw_undefined()
+            forest = _raw_forest(definition["learner"], places, undefined)
+            logistic = _is_logistic(definition["learner"]["objective"]["name"])
+        else:
             raise InputError(f"the engine has no models of type {body['type']!r}")
-        undefined, nodes, places = self.undefined(), Nodes(), {name: j for j, name in enumerate(names)}
-        for tree in definition["splits"] if isinstance(definition, dict) else definition:
-            nodes.add_tree(tree, lambda node: _told(node, places, undefined))
-        forest = nodes.forest(len(names), single=True)
-        return Served(forest, "zero" if undefined == "zero" else "undefined")
+        return Served(forest, "zero" if undefined == "zero" else "undefined", logistic=logistic)
 
 
 class ElasticsearchPlugin(_Plugin):
     """Elasticsearch with o19s' plugin; the version is the plugin's (1.5.8) or Elasticsearch's (8.11)."""
 
     name: ClassVar[str] = "elasticsearch"
-    newest: ClassVar[tuple[int, ...]] = (9, 0)
+    newest: ClassVar[tuple[int, ...]] = (9, 0, 8)
 
     def undefined(self) -> Undefined:
         """By the split from 1.5.9 on, of Elasticsearch 8.11.4."""
         is_new = self.version >= ((1, 5, 9) if self.version[0] == 1 else (8, 11, 4))
         return "by split" if is_new else "zero"
+
+    def raw_undefined(self) -> Undefined:
+        """By the split from 1.5.12 on, of Elasticsearch 9.0.8; before, always right."""
+        is_new = self.version >= ((1, 5, 12) if self.version[0] == 1 else (9, 0, 8))
+        return "by split" if is_new else "right"
+
+    def reads_raw(self) -> bool:
+        """From 1.5.10 on, of Elasticsearch 8.15.2."""
+        return self.version >= ((1, 5, 10) if self.version[0] == 1 else (8, 15, 2))
 
 
 class OpenSearchPlugin(_Plugin):
@@ -67,6 +96,46 @@ class OpenSearchPlugin(_Plugin):
     def undefined(self) -> Undefined:
         """By the split from 3.8 on, always right from 3.2 on, before that 0."""
         return "by split" if self.version >= (3, 8) else "right" if self.version >= (3, 2) else "zero"
+
+    def reads_raw(self) -> bool:
+        """From 2.19.2 on."""
+        return self.version >= (2, 19, 2)
+
+
+def _is_logistic(objective: str) -> bool:
+    if objective not in _IDENTITY | _LOGISTIC:
+        raise InputError(f"the engine refuses the objective {objective!r}")
+    return objective in _LOGISTIC
+
+
+def _forest(trees: Any, places: dict[str, int], undefined: Undefined) -> Forest:
+    nodes = Nodes()
+    for tree in trees:
+        nodes.add_tree(tree, lambda node: _told(node, places, undefined))
+    return nodes.forest(len(places), single=True)
+
+
+def _raw_forest(learner: Any, places: dict[str, int], undefined: Undefined) -> Forest:
+    """XGBoost's own JSON: a leaf is a node that lacks a child, and its value stands in `base_weights`."""
+    names, types = learner["feature_names"], learner["feature_types"]
+    if len(types) != len(names) or not set(types) <= {"float"} or not set(names) <= places.keys():
+        raise InputError("the engine refuses features that it does not know, or of another type than float")
+    trees = learner["gradient_booster"]["model"]["trees"]
+    columns = {key: np.concatenate([np.asarray(tree[key]) for tree in trees]) for key in _RAW_COLUMNS}
+    is_leaf = (columns["left_children"] == -1) | (columns["right_children"] == -1)
+    place = np.array([places[name] for name in names])
+    return forest_of(
+        [len(tree["left_children"]) for tree in trees],
+        np.where(is_leaf, -1, columns["left_children"]),
+        np.where(is_leaf, -1, columns["right_children"]),
+        np.where(is_leaf, 0, place[np.where(is_leaf, 0, columns["split_indices"])]),
+        np.where(is_leaf, 0.0, below(columns["split_conditions"].astype(np.float32))),
+        columns["default_left"].astype(bool) & (undefined == "by split"),
+        np.zeros(len(is_leaf)),
+        np.where(is_leaf, columns["base_weights"].astype(np.float32), np.float32(0)),
+        n_features=len(places),
+        single=True,
+    )
 
 
 def _told(node: Any, places: dict[str, int], undefined: Undefined) -> float | tuple[Any, ...]:

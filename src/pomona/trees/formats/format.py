@@ -10,7 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -34,12 +34,14 @@ class ExportOptions:
     nonnegative : shift all scores by a constant, so that none is below 0.
     model_name : what the engine shall call the model.
     store : the feature store (Solr) or feature set (Elasticsearch, OpenSearch) that it belongs to.
+    raw : for the plugins of Elasticsearch and OpenSearch, the model as XGBoost itself saves it.
     """
 
     engine_version: str | None = None
     nonnegative: bool = False
     model_name: str = "pomona"
     store: str | None = None
+    raw: bool = False
 
     def version(self, newest: tuple[int, ...]) -> tuple[int, ...]:
         """The engine's version in numbers.
@@ -216,6 +218,14 @@ def without_base(forest: Forest) -> Forest:
     if not forest.base and forest.n_trees:
         return forest
     offsets, value = np.array([[0, 0], [0, 1]]), np.array([forest.base])
-    constant = replace(Forest.empty(forest.n_features), node_ptr=offsets[0], leaf_ptr=offsets[1], value=value)
+    first = slice(*forest.leaf_ptr[:2])  # whose documents reach the constant too
+    known: dict[str, Any] = {
+        name: array[first].sum()[None]
+        for name in ("leaf_count", "leaf_weight")
+        if (array := getattr(forest, name)) is not None
+    }
+    constant = replace(
+        Forest.empty(forest.n_features), node_ptr=offsets[0], leaf_ptr=offsets[1], value=value, **known
+    )
     joined = Forest.join([constant, forest], forest.n_features)
     return replace(joined, single=forest.single)

@@ -25,6 +25,13 @@ ACTIVATIONS: dict[str, Callable[[Values], Values]] = {
     "tanh": np.tanh,
     "sigmoid": _sigmoid,
 }
+# The slope of each activation, by what it gives.
+SLOPES: dict[str, Callable[[Values], Values]] = {
+    "identity": np.ones_like,
+    "relu": lambda y: (y > 0).astype(np.float64),
+    "tanh": lambda y: 1 - y**2,
+    "sigmoid": lambda y: y * (1 - y),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +103,25 @@ class Layers:
                 total += units[:, i, None] * row
             units = ACTIVATIONS[activation](total + bias)
         return units[:, 0]
+
+    def gradient(self, X: ArrayLike) -> tuple[Values, Values, float]:
+        """The scaled features, the slopes of the score by each of them, and the score where all are 0."""
+        units: Values = np.asarray(X, np.float32).astype(np.float64)
+        scaled: Values = np.nan_to_num(self.scale(units) if self.scale is not None else units)
+        start = self._forward(np.zeros((1, self.n_features)))[-1][0, 0]
+        outputs = self._forward(scaled)
+        slopes: Values = np.ones((len(scaled), 1))
+        layers = zip(self.weights, self.activations, outputs[1:], strict=True)
+        for weight, activation, output in reversed(list(layers)):
+            slopes = (slopes * SLOPES[activation](output)) @ weight.T
+        return scaled, slopes, float(start)
+
+    def _forward(self, units: Values) -> list[Values]:
+        """The units of every layer, those of the input first."""
+        outputs = [units]
+        for weight, bias, activation in zip(self.weights, self.biases, self.activations, strict=True):
+            outputs.append(ACTIVATIONS[activation](outputs[-1] @ weight + bias))
+        return outputs
 
     def importance(self) -> Values:
         """How strongly each feature is wired to the score: products of absolute weights, over all paths."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +30,8 @@ class LightGBM(Format):
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A model whose raw scores are the forest's."""
         forest = finite(without_base(forest))
-        trees = [f"Tree={tree}\n{_tree(forest, tree)}\n\n" for tree in range(forest.n_trees)]
+        statistics = _statistics(forest)
+        trees = [f"Tree={tree}\n{_tree(forest, statistics, tree)}\n\n" for tree in range(forest.n_trees)]
         head = _fields(
             version=["v4"],
             num_class=[1],
@@ -52,18 +53,32 @@ def _names(names: Sequence[str]) -> Sequence[str]:
     return [f"Column_{number}" for number in range(len(names))]
 
 
-def _tree(forest: Forest, tree: int) -> str:
+def _statistics(forest: Forest) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+    """How many training documents fell where, and what they weigh (0 where nobody knows): leaves, nodes.
+
+    No leaf of LightGBM's is empty, and its SHAP values would be NaN if one were: the least is one document.
+    """
+    count, weight = forest.leaf_count, forest.leaf_weight
+    count = np.zeros(len(forest.value), np.int64) if count is None else np.maximum(count, 1)
+    weight = np.zeros(len(forest.value)) if weight is None else weight
+    counts = forest.sums_below(count)
+    value = forest.sums_below(count * forest.value) / np.maximum(counts, 1)
+    of_nodes = {"value": value, "weight": forest.sums_below(weight), "count": counts}
+    return {"weight": weight, "count": count}, of_nodes
+
+
+def _tree(forest: Forest, statistics: tuple[Mapping[str, Any], Mapping[str, Any]], tree: int) -> str:
     nodes, leaves = ranges_of(forest, tree)
     value = forest.value[leaves]
+    of_leaves, of_nodes = statistics
     ends: dict[str, Any] = {"leaf_value": value, "shrinkage": [1]}
+    ends |= {f"leaf_{name}": column[leaves] for name, column in of_leaves.items()}
     if len(value) == 1:
         return _fields(num_leaves=[1], num_cat=[0], **ends)
     threshold = forest.threshold if forest.double_threshold is None else forest.double_threshold
     kind = np.full(len(value) - 1, _BY_NAN)
     if forest.zero_missing is not None:
         kind[forest.zero_missing[nodes]] = _BY_ZERO
-    # How many documents fell where is not kept: only LightGBM's own SHAP values would ask.
-    of_leaves, of_nodes = [0] * len(value), [0] * (len(value) - 1)
     return _fields(
         num_leaves=[len(value)],
         num_cat=[0],
@@ -73,11 +88,7 @@ def _tree(forest: Forest, tree: int) -> str:
         decision_type=kind + _NAN_LEFT * forest.nan_left[nodes],
         left_child=forest.left[nodes],
         right_child=forest.right[nodes],
-        leaf_weight=of_leaves,
-        leaf_count=of_leaves,
-        internal_value=of_nodes,
-        internal_weight=of_nodes,
-        internal_count=of_nodes,
+        **{f"internal_{name}": column[nodes] for name, column in of_nodes.items()},
         is_linear=[0],
         **ends,
     )

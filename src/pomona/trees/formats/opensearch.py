@@ -7,16 +7,21 @@ from typing import ClassVar
 from pomona.trees.forest import Forest
 from pomona.trees.formats.plugin_model import PluginModel, absent_is_zero, goes_left
 
-_NEWEST, _BY_SPLIT, _RIGHT = (3, 8), (3, 8), (3, 2)
+_BY_SPLIT, _RIGHT, _RAW = (3, 8), (3, 2), (2, 19, 2)
 
 
 class OpenSearch(PluginModel):
     """OpenSearch's learning to rank plugin: `POST _ltr/_featureset/SET/_createmodel`."""
 
     name: ClassVar[str] = "opensearch"
+    newest: ClassVar[tuple[int, ...]] = (3, 8)
+
+    def reads_raw(self, version: tuple[int, ...]) -> bool:
+        """From 2.19.2 on."""
+        return version >= _RAW
 
     def _undefined(self, forest: Forest) -> list[str]:
-        version = self.options.version(_NEWEST)
+        version = self.options.version(self.newest)
         if version >= _BY_SPLIT:
             return []
         if version < _RIGHT:

@@ -1,7 +1,9 @@
 """What the learning to rank plugins of Elasticsearch and OpenSearch take: the body of `_createmodel`.
 
 Trees are `model/xgboost+json`: float32 throughout, x < threshold goes left, no base score (which becomes a
-first tree). Weighted sums are `model/linear`, which has no constant.
+first tree). Where `raw` is asked for they are `model/xgboost+json+raw`, XGBoost's own JSON, of which the
+plugins read less: they want all names and types, an objective of theirs, and take leaves from `base_weights`.
+Weighted sums are `model/linear`, which has no constant.
 """
 
 from __future__ import annotations
@@ -9,13 +11,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
 from pomona.errors import InputError
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, Model, as_float32
+from pomona.trees.formats.format import Format, Model, as_float32, without_base
 from pomona.trees.formats.weighted_sum import WeightedSum
+from pomona.trees.formats.xgboost import XGBoost
 from pomona.trees.formats.xgboost_dump import nested_trees
 
 _MOST_FEATURES = 10_000
@@ -24,11 +28,21 @@ _MOST_FEATURES = 10_000
 class PluginModel(Format):
     """What both plugins share."""
 
+    newest: ClassVar[tuple[int, ...]]
+
+    def reads_raw(self, version: tuple[int, ...]) -> bool:
+        """Whether this version has a parser of XGBoost's own JSON."""
+        raise NotImplementedError
+
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A request body that uploads trees."""
         _check_names(feature_names)
         single = replace(forest, value=np.array(as_float32(forest.value)))
-        return self._body("model/xgboost+json", nested_trees(single, feature_names))
+        if not self.options.raw:
+            return self._body("model/xgboost+json", nested_trees(single, feature_names))
+        if not self.reads_raw(self.options.version(self.newest)):
+            raise InputError("this version of the plugin has no model/xgboost+json+raw: leave raw out")
+        return self._body("model/xgboost+json+raw", _raw(single, feature_names))
 
     def write_sum(self, model: WeightedSum, feature_names: Sequence[str]) -> str:
         """A request body that uploads weights."""
@@ -51,6 +65,18 @@ class PluginModel(Format):
             return lost if getattr(model, "start", 0.0) else []
         rounded = ["scores are float32 there: to some seven digits, and ties may arise"]
         return ([] if model.single else rounded) + self._undefined(model)
+
+
+def _raw(forest: Forest, names: Sequence[str]) -> str:
+    """XGBoost's JSON as the plugins read it; they pass over the base score, so that becomes a tree."""
+    whole = without_base(forest)
+    model = json.loads(XGBoost().write(replace(whole, value=np.array(as_float32(whole.value))), names))
+    model["learner"] |= {
+        "feature_names": list(names),
+        "feature_types": ["float"] * len(names),
+        "objective": {"name": "rank:pairwise"},
+    }
+    return json.dumps(model)
 
 
 def goes_left(forest: Forest) -> int:

@@ -101,7 +101,7 @@ class Solr(Format):
     def notes(self, model: Model) -> list[str]:
         """Precision, undefined values, and thresholds that no number becomes."""
         notes = ["scores are float32 there: to some seven digits, and ties may arise"]
-        if isinstance(model, Layers) and model.scale is not None:
+        if isinstance(model, Layers) and model.scale is not None and model.scale.limit < 1e300:
             notes.append(
                 f"values beyond {model.scale.limit:g} deviations are cut here, not in Solr; undefined is 0"
             )
@@ -126,7 +126,9 @@ def _normalized(
 ) -> tuple[list[dict[str, Any]], Values]:
     """Features that Solr itself puts on the scale, and weights that leave out those of no scale."""
     if scale.log:
-        raise InputError("Solr takes no logarithm of features: train the network with log_features=False")
+        raise InputError(
+            "Solr takes no logarithm of features: use log_features=False or normalize='global-standard'"
+        )
     is_constant = scale.inverse == 0
     deviation = 1.0 / np.where(is_constant, 1.0, scale.inverse)
     kind = "org.apache.solr.ltr.norm.StandardNormalizer"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona.trees.forest import Forest
 from pomona.trees.formats.format import Format, finite, ranges_of, single_precision
@@ -22,7 +23,7 @@ class XGBoost(Format):
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A model whose margins are the forest's scores."""
-        n_trees, split_below = forest.n_trees, below(forest)
+        n_trees, split_below, covers = forest.n_trees, below(forest), _covers(forest)
         are_words = not any(set(name) & set("[]<") for name in feature_names)
         is_readable = are_words and len(set(feature_names)) == len(feature_names)
         learner = {
@@ -34,7 +35,7 @@ class XGBoost(Format):
                     "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(n_trees)},
                     "iteration_indptr": list(range(n_trees + 1)),
                     "tree_info": [0] * n_trees,
-                    "trees": [_tree(split_below, tree) for tree in range(n_trees)],
+                    "trees": [_tree(split_below, covers, tree) for tree in range(n_trees)],
                 },
                 "name": "gbtree",
             },
@@ -56,7 +57,14 @@ def below(forest: Forest) -> Forest:
     return finite(replace(single, threshold=np.nextafter(single.threshold, np.float32(np.inf))))
 
 
-def _tree(forest: Forest, tree: int) -> dict[str, Any]:
+def _covers(forest: Forest) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The sums of second derivatives, else the numbers of training documents, of inner nodes and leaves."""
+    cover = forest.leaf_count if forest.leaf_weight is None else forest.leaf_weight
+    of_leaves = np.zeros(len(forest.value)) if cover is None else cover.astype(np.float64)
+    return forest.sums_below(of_leaves), of_leaves
+
+
+def _tree(forest: Forest, covers: tuple[NDArray[Any], NDArray[Any]], tree: int) -> dict[str, Any]:
     """Nodes and leaves in one list, siblings side by side; a leaf's value stands for a split's condition."""
     nodes, leaves = ranges_of(forest, tree)
     children, value = np.stack((forest.left[nodes], forest.right[nodes]), 1), forest.value[leaves]
@@ -87,7 +95,7 @@ def _tree(forest: Forest, tree: int) -> dict[str, Any]:
         "split_conditions": laid_out(forest.threshold[nodes], value),
         "split_indices": laid_out(forest.feature[nodes], 0),
         "split_type": [0] * size,
-        "sum_hessian": [0.0] * size,
+        "sum_hessian": laid_out(covers[0][nodes], covers[1][leaves]),
         "tree_param": {
             "num_deleted": "0",
             "num_feature": str(forest.n_features),

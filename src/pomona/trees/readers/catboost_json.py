@@ -12,6 +12,7 @@ import numpy as np
 
 from pomona.errors import InputError
 from pomona.trees.readers.reader import (
+    Leaf,
     Nodes,
     Reader,
     ReadModel,
@@ -45,7 +46,7 @@ class CatBoostJson(Reader):
         flat = [entry["flat_feature_index"] for entry in every if "flat_feature_index" in entry]
         nodes = Nodes()
         for tree in content.get("oblivious_trees", []):
-            nodes.add_tree((self._questions(tree), np.asarray(tree["leaf_values"], np.float64), 0), _told)
+            nodes.add_tree((self._questions(tree), _leaves(tree), 0), _told)
         for tree in content.get("trees", []):
             nodes.add_tree(tree, self._told)
         scale, bias = content.get("scale_and_bias", [1, [0]])
@@ -70,19 +71,27 @@ class CatBoostJson(Reader):
             )
         return questions
 
-    def _told(self, node: Any) -> float | tuple[Any, ...]:
+    def _told(self, node: Any) -> Leaf | tuple[Any, ...]:
         if "value" in node:
             value = np.atleast_1d(np.asarray(node["value"], np.float64))
             refuse_outputs(len(value))
-            return float(value[0])
+            return Leaf(float(value[0]), weight=float(node.get("weight", np.nan)))
         return *self._split(node["split"]), 0.0, node["left"], node["right"]
 
 
-def _told(node: Any) -> float | tuple[Any, ...]:
+def _leaves(tree: Any) -> list[Leaf]:
+    """The leaves of an oblivious tree."""
+    values, weights = tree["leaf_values"], tree.get("leaf_weights", ())
+    weights = weights if len(weights) == len(values) else [np.nan] * len(values)
+    return [Leaf(float(value), weight=float(weight)) for value, weight in zip(values, weights, strict=True)]
+
+
+def _told(node: Any) -> Leaf | tuple[Any, ...]:
     """An oblivious tree: the last split asks first, as it is the highest bit of the leaf's number."""
     questions, leaves, first = node
     if not questions:
-        return float(leaves[first])
+        leaf: Leaf = leaves[first]
+        return leaf
     rest, half = questions[:-1], 1 << (len(questions) - 1)
     return *questions[-1], 0.0, (rest, leaves, first), (rest, leaves, first + half)
 

@@ -42,9 +42,13 @@ def read_histogram_boosting(estimator: Any) -> ReadModel:
         n_features=int(estimator.n_features_in_),
         base=float(baseline[0]),
         double=True,
+        leaf_count=nodes["count"],
     )
     names = getattr(estimator, "feature_names_in_", None)
     return ReadModel(forest, None if names is None else tuple(map(str, names)))
 
 
-_FIELDS = ("is_leaf", "left", "right", "feature_idx", "num_threshold", "missing_go_to_left", "gain", "value")
+_FIELDS = (
+    *("is_leaf", "left", "right", "feature_idx", "num_threshold"),
+    *("missing_go_to_left", "gain", "value", "count"),
+)

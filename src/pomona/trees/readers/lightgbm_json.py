@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from pomona.errors import InputError
 from pomona.trees.readers.lightgbm_text import NAN_IS_MISSING, NONE, ZERO_IS_MISSING, as_ours, check_kind
 from pomona.trees.readers.reader import (
+    Leaf,
     Nodes,
     Reader,
     ReadModel,
@@ -35,12 +37,13 @@ class LightGBMJson(Reader):
         nodes = Nodes()
         types: list[int] = []
 
-        def told(node: Any) -> float | tuple[Any, ...]:
+        def told(node: Any) -> Leaf | tuple[Any, ...]:
             if "leaf_value" in node:
                 if "leaf_coeff" in node:
                     raise InputError("a tree has linear leaves, which Pomona does not know")
                 types.append(NONE)
-                return float(node["leaf_value"])
+                statistics = (float(node.get(name, math.nan)) for name in ("leaf_count", "leaf_weight"))
+                return Leaf(float(node["leaf_value"]), *statistics)
             if node["decision_type"] != "<=":
                 refuse_categories(f"a split on feature {node['split_feature']}")
             types.append(_MISSING[node["missing_type"]])

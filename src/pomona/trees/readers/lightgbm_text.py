@@ -18,6 +18,7 @@ from pomona.trees.readers.reader import (
     Reader,
     ReadModel,
     checked_width,
+    if_known,
     refuse_categories,
     refuse_outputs,
     unless_default,
@@ -34,8 +35,10 @@ _COLUMNS = {
     "left_child": np.int64,
     "right_child": np.int64,
     "leaf_value": np.float64,
+    "leaf_count": np.float64,
+    "leaf_weight": np.float64,
 }
-_OPTIONAL = {"split_gain"}
+_OPTIONAL = {"split_gain", "leaf_count", "leaf_weight"}
 
 
 class LightGBMText(Reader):
@@ -84,6 +87,8 @@ class LightGBMText(Reader):
             n_features=width,
             double_threshold=threshold,
             zero_missing=zero_missing,
+            leaf_count=if_known(columns["leaf_count"], np.int64),
+            leaf_weight=if_known(columns["leaf_weight"], np.float64),
         )
         is_average = "average_output" in head.split("\n")
         divisor = max(len(trees), 1) if is_average else 1
@@ -126,14 +131,15 @@ def _tree(number: int, fields: Mapping[str, str]) -> dict[str, NDArray[Any]]:
         refuse_categories(where)
     tree = {}
     for name, dtype in _COLUMNS.items():
-        size = n_leaves if name == "leaf_value" else n_leaves - 1
+        size = n_leaves if name.startswith("leaf_") else n_leaves - 1
         words = fields.get(name, "").split()
         if len(words) != size and not (name in _OPTIONAL and not words):
             raise InputError(f"{where}: {name} has {len(words)} values, expected {size}")
         # Python reads more than numbers: an underscore between digits, say.
         if any("_" in word for word in words):
             raise InputError(f"{where}: {name} holds something that is no number")
-        tree[name] = np.array(words, dtype) if words else np.zeros(max(size, 0), dtype)
+        nothing = np.nan if name in ("leaf_count", "leaf_weight") else 0  # not told, or told as 0
+        tree[name] = np.array(words, dtype) if words else np.full(max(size, 0), nothing, dtype)
     if np.any(tree["decision_type"].astype(np.int64) & _CATEGORICAL):
         refuse_categories(where)
     return tree

@@ -6,6 +6,7 @@ does not fit is refused, sizes are those of what the file holds, and nothing in 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -98,6 +99,15 @@ def unless_default(names: Sequence[Any], *patterns: str) -> tuple[str, ...] | No
     return given or None
 
 
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A leaf of which is known how many training documents fell into it, or what they weigh."""
+
+    value: float
+    count: float = math.nan
+    weight: float = math.nan
+
+
 @dataclass
 class Nodes:
     """Trees as lists of nodes and leaves alike, each with a number in its tree; the root is 0.
@@ -112,11 +122,13 @@ class Nodes:
     nan_left: list[bool] = field(default_factory=list)
     gain: list[float] = field(default_factory=list)
     value: list[float] = field(default_factory=list)
+    count: list[float] = field(default_factory=list)
+    weight: list[float] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
 
-    def add_tree(self, root: Any, told: Callable[[Any], float | tuple[Any, ...]]) -> None:
-        """Add a nested tree; `told(node)` gives a leaf's value, or (feature, threshold, nan_left, gain, left,
-        right) of a split. However deep a tree is, nothing here calls itself."""
+    def add_tree(self, root: Any, told: Callable[[Any], float | Leaf | tuple[Any, ...]]) -> None:
+        """Add a nested tree; `told(node)` gives a leaf, or its value, or (feature, threshold, nan_left, gain,
+        left, right) of a split. However deep a tree is, nothing here calls itself."""
         start = len(self.left)
         places: list[tuple[Any, list[int] | None, int]] = [(root, None, 0)]
         while places:
@@ -127,22 +139,26 @@ class Nodes:
             answer = told(node)
             self.left.append(-1)
             self.right.append(-1)
-            if isinstance(answer, float):
-                feature, threshold, nan_left, gain, value = 0, 0.0, False, 0.0, answer
+            leaf = Leaf(answer) if isinstance(answer, float) else answer
+            if isinstance(leaf, Leaf):
+                feature, threshold, nan_left, gain = 0, 0.0, False, 0.0
             else:
-                feature, threshold, nan_left, gain, left, right = answer
-                value = 0.0
+                feature, threshold, nan_left, gain, left, right = leaf
+                leaf = Leaf(0.0)
                 places += [(right, self.right, number), (left, self.left, number)]
             self.feature.append(feature)
             self.threshold.append(threshold)
             self.nan_left.append(nan_left)
             self.gain.append(gain)
-            self.value.append(value)
+            self.value.append(leaf.value)
+            self.count.append(leaf.count)
+            self.weight.append(leaf.weight)
         self.sizes.append(len(self.left) - start)
 
     def forest(self, n_features: int, **more: Any) -> Forest:
         """The trees as a forest."""
         columns = self.left, self.right, self.feature, self.threshold, self.nan_left, self.gain, self.value
+        more |= {"leaf_count": self.count, "leaf_weight": self.weight}
         return forest_of(self.sizes, *columns, n_features=n_features, **more)
 
 
@@ -161,6 +177,8 @@ def forest_of(
     single: bool = False,
     double: bool = False,
     zero_missing: NDArray[np.bool_] | None = None,
+    leaf_count: ArrayLike | None = None,
+    leaf_weight: ArrayLike | None = None,
 ) -> Forest:
     """A forest of trees whose nodes and leaves lie in one list each, from `sizes` of them a tree.
 
@@ -214,7 +232,16 @@ def forest_of(
         single=single,
         double_threshold=limits[inner] if double else None,
         zero_missing=None if zero_missing is None else zero_missing[inner],
+        leaf_count=if_known(leaf_count, np.int64, leaves),
+        leaf_weight=if_known(leaf_weight, np.float64, leaves),
     )
+
+
+def if_known(column: ArrayLike | None, dtype: Any, leaves: Any = slice(None)) -> NDArray[Any] | None:
+    """What a file tells of the leaves; None where it says nothing, or 0 of all, or what cannot be."""
+    known = np.empty(0) if column is None else np.asarray(column, np.float64)[leaves]
+    is_possible = known.any() and bool(((known >= 0) & (known < 2**62)).all())
+    return known.astype(dtype) if is_possible else None
 
 
 def _integers(column: ArrayLike, what: str) -> NDArray[np.int64]:

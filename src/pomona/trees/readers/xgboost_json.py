@@ -6,7 +6,7 @@ rounded after every tree, and DART weighs each leaf.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -123,7 +123,15 @@ def _forest(trees: Any, weights: Any, base: float, stated: int) -> Any:
         n_features=checked_width(feature[~is_leaf], stated),
         base=base,
         single=True,
+        leaf_weight=_covers(trees, sizes),
     )
+
+
+def _covers(trees: Any, sizes: Sequence[int]) -> NDArray[np.float64] | None:
+    """What the training documents of every node weigh, where the file tells."""
+    told = [np.asarray(tree.get("sum_hessian", ()), np.float64) for tree in trees]
+    is_told = all(column.shape == (size,) for column, size in zip(told, sizes, strict=True))
+    return np.concatenate([np.empty(0), *told]) if is_told else None
 
 
 def _check_tree(number: int, tree: Mapping[str, Any]) -> None:

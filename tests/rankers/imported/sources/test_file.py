@@ -1,5 +1,7 @@
 import gzip
 import json
+import re
+import tracemalloc
 
 import lightgbm
 import numpy as np
@@ -33,6 +35,21 @@ FILES = {
     "xgboost dump": b"booster[0]:\n0:[f1<0.5] yes=1,no=2,missing=1\n1:leaf=1\n2:leaf=2\n",
     "ranklib": f"## MART\n<ensemble><tree weight='1'><split>{STUMP}</split></tree></ensemble>".encode(),
     "network": b"## RankNet\n1 2\n1\n2\n0 0 1 2\n0 1 3 4\n0 2 5 6 7\n1 0 0.5\n1 1 -0.5\n",
+    "catboost": json.dumps(
+        {
+            "features_info": {
+                "float_features": [{"feature_index": 0, "flat_feature_index": 3, "has_nans": False}]
+            },
+            "oblivious_trees": [
+                {
+                    "splits": [{"float_feature_index": 0, "border": 0.5, "split_type": "FloatFeature"}],
+                    "leaf_values": [1.0, 2.0],
+                    "leaf_weights": [7, 3],
+                }
+            ],
+            "scale_and_bias": [1, [0]],
+        }
+    ).encode(),
     "linear": b"## AdaRank\n1:2.5 3:1 1:0.5\n",
 }
 
@@ -68,6 +85,33 @@ def test_a_damaged_file_is_refused_or_scores_but_never_crashes(name, tmp_path):
         at, cut = random.integers(0, len(content)), random.integers(0, 4)
         mutant = content[:at] + hostile[random.integers(len(hostile))] + content[at + cut :]
         assert outcome(mutant, tmp_path / "model.bin") in ("scores", "refused")
+
+
+def with_huge_numbers(content):
+    """The file with one of its numbers after the other made huge; of binary files, eight bytes."""
+    for match in re.finditer(rb"(?<![\w.])\d+(?![\w.])", content):
+        for huge in (b"99999999", b"2147483647", b"4294967295", b"9223372036854775807", b"9" * 40):
+            yield content[: match.start()] + huge + content[match.end() :]
+    if b"\x00" in content:
+        for at in range(0, len(content) - 8, 5):
+            for huge in (b"\x00\x00\x00\x00\x7f\xff\xff\xff", b"\x7f" + b"\xff" * 7):
+                yield content[:at] + huge + content[at + 8 :]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FILES)
+def test_huge_counts_take_no_memory(name, tmp_path):
+    mutants = list(with_huge_numbers(FILES[name]))
+    assert mutants
+    for mutant in np.random.default_rng(2).permutation(len(mutants))[:150].tolist():
+        tracemalloc.start()
+        try:
+            found = outcome(mutants[mutant], tmp_path / "model.bin")
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert found in ("scores", "refused")
+        assert peak < 300e6, mutants[mutant][:300]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.rankers.neural.network.scaling import Scaling
+from pomona.rankers.neural.network.scaling import Quantiles, Scaling
 
 
 def scaled(X, **options):
@@ -71,3 +72,50 @@ def test_scaling_what_is_scaled_changes_nothing():
     Scaling.of(X, log=True).scale(X, np.arange(50), once)
     Scaling.done(4).scale(once, np.arange(50), twice)
     assert (once == twice).all()
+
+
+def test_quantiles_make_any_feature_normal():
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.lognormal(0, 3, 5000), random.standard_cauchy(5000), random.random(5000)])
+    found = scaled(X, quantile=True)
+    for column, raw in zip(found.T, X.T, strict=True):
+        expected = stats.norm.ppf((stats.rankdata(raw.astype(np.float32)) - 0.5) / 5000)
+        inner = np.abs(expected) < 2.5  # between the outermost knots a line stands for the normal curve
+        assert column[inner] == pytest.approx(expected[inner], abs=0.05)
+        assert (np.diff(column[np.argsort(raw)]) >= 0).all()
+
+
+def test_quantiles_of_ties_by_hand():
+    """Of four zeros and a one: below 0 lie two, the zeros' half; below 1 four and a half."""
+    X = np.array([[0], [0], [0], [0], [1], [np.nan]], np.float32)
+    low, high = stats.norm.ppf([0.4, 0.9])
+    mean, deviation = np.average([low, high], weights=[4, 1]), 0.4 * (high - low)
+    expected = (np.array([low, low + (high - low) / 4, high, low, high, mean]) - mean) / deviation
+    fresh = np.array([[0], [0.25], [1], [-np.inf], [9], [np.nan]], np.float32)
+    assert rows_of(Scaling.of(X, quantile=True), fresh, np.arange(6))[:, 0] == pytest.approx(
+        expected, abs=1e-6
+    )
+
+
+def test_quantiles_of_features_that_tell_nothing():
+    X = np.array([[1, np.nan, 5], [2, np.nan, 5], [3, np.nan, 5]], np.float32)
+    assert scaled(X, quantile=True)[:, 1:].tolist() == [[0, 0]] * 3
+    with pytest.raises(InputError, match="infinite"):
+        Scaling.of(np.array([[1.0], [np.inf]], np.float32), quantile=True)
+
+
+def test_quantiles_of_a_file_must_fit():
+    quantiles = Quantiles.of(np.random.default_rng(0).random((9, 3)).astype(np.float32))
+    arrays = vars(quantiles)
+    assert (Quantiles.of_arrays(arrays, 3).knots == quantiles.knots).all()
+    assert not Quantiles.of_arrays({}, 3).knots.size
+    for wrong in (
+        {"knot_ptr": np.array([0, 9, 5, 27])},
+        {"knot_ptr": np.array([0, 9, 18, 28])},
+        {"heights": np.zeros(26)},
+        {"knots": np.full(27, np.nan, np.float32)},
+    ):
+        with pytest.raises(ValueError, match=r"quantiles|knot|heights"):
+            Quantiles.of_arrays({**arrays, **wrong}, 3)
+    with pytest.raises(ValueError, match="knot_ptr"):
+        Quantiles.of_arrays(arrays, 2)

@@ -28,6 +28,22 @@ def test_every_document_stands_once_and_queries_stay_whole(lengths, batch_size, 
     assert end == query_ptr[-1]
 
 
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=20), st.integers(1, 9))
+def test_padded_lists_of_a_batch_are_equally_long(lengths, batch_size):
+    query_ptr = offsets(lengths)
+    plain, padded = (
+        lay_out(query_ptr, batch_size, np.random.default_rng(0), padded=padded) for padded in (False, True)
+    )
+    assert (padded.rows[padded.documents] == plain.rows).all()
+    for batch, unpadded in zip(padded.batches, plain.batches, strict=True):
+        lists = padded.rows[batch.begin : batch.end].reshape(len(batch.queries), -1)
+        assert lists.shape[1] == batch.lengths.max()
+        assert (batch.query_ptr == unpadded.query_ptr).all()
+        for rows, length in zip(lists, batch.lengths, strict=True):
+            assert (rows[length:] == rows[0]).all()
+        assert (lists.ravel()[batch.places] == plain.rows[unpadded.begin : unpadded.end]).all()
+
+
 def test_a_batch_has_queries_of_one_length():
     lengths = np.random.default_rng(0).permutation(np.repeat([10, 900], [64, 16]))
     layout = lay_out(offsets(lengths), 16, np.random.default_rng(0))

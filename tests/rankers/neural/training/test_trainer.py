@@ -10,7 +10,7 @@ from pomona.rankers.neural.list_mle import ListMLE
 from pomona.rankers.neural.list_net import ListNet
 from pomona.rankers.neural.rank_net import RankNet
 from pomona.rankers.neural.soft_rank import SoftRank
-from pomona.rankers.neural.training import trainer
+from pomona.rankers.neural.training import trajectory
 from pomona.rankers.neural.training.trainer import device_named
 
 RANKERS = [RankNet, LambdaRank, ListNet, ListMLE, SoftRank]
@@ -27,7 +27,7 @@ def fresh():
 
 
 def test_pieces_and_threads_change_nothing(data, monkeypatch):
-    monkeypatch.setattr(trainer, "_WORK_OF_PIECE", 0)
+    monkeypatch.setattr(trajectory, "_WORK_OF_PIECE", 0)
     big = pm.simulate(40, docs_per_query=100, n_features=10, seed=1)  # batches of more than two pieces
     found = []
     for count in (1, 2, 3):
@@ -74,12 +74,12 @@ def test_early_stopping(data, fresh):
 def test_averaged_weights(data, monkeypatch):
     """By hand: the mean of the first epoch's steps; then each of an epoch's n steps counts 1 / n."""
 
-    class Noted(trainer.Descent):
+    class Noted(trajectory.Descent):
         def step(self, gradient, learning_rate):
             super().step(gradient, learning_rate)
             visited.append(self._parameters[0].numpy().copy())
 
-    monkeypatch.setattr(trainer, "Descent", Noted)
+    monkeypatch.setattr(trajectory, "Descent", Noted)
     options = {"n_epochs": 2, "batch_size": 20, "dropout": 0.0, "device": "cpu"}
     visited = []
     found = RankNet(**options).fit(data).model_.parameters

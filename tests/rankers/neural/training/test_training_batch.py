@@ -31,3 +31,13 @@ def test_lambdas_have_no_loss():
     loss, gradient = batch(LambdaRank()).gradient(SCORES)
     assert loss is None
     assert gradient[0] < 0 < gradient[2]
+
+
+def test_padding_has_no_gradient():
+    padded = Batch(BATCH.queries, 0, 6, BATCH.query_ptr, np.arange(5))
+    found = TrainingBatch(padded, LABELS, np.ones(2), RankNet(), 0)
+    loss, gradient = found.gradient(np.append(SCORES, 99.0))
+    expected_loss, expected = batch(RankNet()).gradient(SCORES)
+    assert loss == expected_loss
+    assert gradient.tolist() == [*expected.tolist(), 0.0]
+    assert found.lengths.tolist() == [3, 2]

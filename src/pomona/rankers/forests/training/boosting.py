@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
-from pomona._types import Offsets, Scores, Values
+from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.evaluator import RankingEvaluator
+from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
@@ -62,13 +62,16 @@ def boost(
     base: Scores | None = None,
     valid_base: Scores | None = None,
     combine: Callable[[Values], Scores] = first_output,
+    portion: Portion | None = None,
 ) -> list[Forest]:
     """A forest for each output, boosted up to `n_trees` rounds in all and cut at the best of the log.
 
     `start` has forests to go on from; `combine` makes one score a document of (n_outputs, n_docs) outputs.
     The trees are added to the scores `base` and `valid_base`, where there are such: the objective then does
-    not say where to start.
+    not say where to start. `portion` says what there is on other machines.
     """
+    portion = Portion() if portion is None else portion
+    portion.join(objective)
     rng = np.random.default_rng(config.seed)
     constant = objective.start() if base is None else 0.0
     earlier = list(start) or [Forest.empty(train.n_features, constant)] * objective.n_outputs
@@ -76,7 +79,8 @@ def boost(
     outputs = _outputs(earlier, train, base)
     held_out = None if valid is None else _outputs(earlier, valid, valid_base)
     gradient, hessian = np.empty(outputs.shape, np.float32), np.empty(outputs.shape, np.float32)
-    evaluators = [] if valid is None else [RankingEvaluator(part, measure) for part in (train, valid)]
+    parts = {} if valid is None else {"train": train, "valid": valid}
+    evaluators = {part: portion.evaluator(data, measure, part) for part, data in parts.items()}
     log.follow(train, lambda: combine(outputs), lambda: objective)
     with log.watch():
         for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
@@ -84,12 +88,12 @@ def boost(
                 objective.gradients(outputs[0], gradient[0], hessian[0])
             else:
                 objective.gradients(outputs, gradient, hessian)
-            if iteration == 1 and not gradient.any():
+            if iteration == 1 and not portion.any(bool(gradient.any())):
                 raise NothingToLearnError(
                     f"no pair of documents of a query would change {measure} "
                     "(all labels of each query are equal, or count alike)"
                 )
-            rows = _bag(train.query_ptr, config.query_fraction, rng)
+            rows = _bag(train, config.query_fraction, rng, portion)
             for k, trees in enumerate(grown):
                 tree = grower.grow(gradient[k], hessian[k], rows, rng)
                 value = tree.value * config.learning_rate
@@ -100,8 +104,8 @@ def boost(
             if held_out is None:
                 log.record()
             else:
-                scores = combine(outputs), combine(held_out)
-                log.record(train=evaluators[0].mean(scores[0]), valid=evaluators[1].mean(scores[1]))
+                scores = {"train": combine(outputs), "valid": combine(held_out)}
+                log.record(**{part: evaluators[part].mean(scores[part]) for part in parts})
             if log.should_stop:
                 break
     if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
@@ -123,6 +127,10 @@ def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Fores
     for name in ("feature", "threshold", "nan_left", "left", "right", "gain"):
         arrays[name] = np.concatenate([getattr(after, name)[:0], *(getattr(tree, name) for tree, _ in grown)])
     arrays["value"] = np.concatenate([np.empty(0), *(value for _, value in grown)])
+    for name in ("leaf_count", "leaf_weight"):
+        known = [getattr(tree, name) for tree, _ in grown]
+        if known and all(array is not None for array in known):
+            arrays[name] = np.concatenate(known)
     return after.extended(Forest.of_arrays(arrays, after.n_features, 0.0))
 
 
@@ -136,11 +144,13 @@ def leaves_in(data: Dataset, tree: GrownTree) -> NDArray[np.int32]:
     return leaves_of(data.X, tree.feature, tree.threshold, tree.nan_left, tree.left, tree.right)
 
 
-def _bag(query_ptr: Offsets, fraction: float, rng: np.random.Generator) -> NDArray[np.int32] | None:
+def _bag(
+    train: Dataset, fraction: float, rng: np.random.Generator, portion: Portion
+) -> NDArray[np.int32] | None:
     """The rows of a random share of the queries, without replacement; None for all."""
     if fraction >= 1.0:
         return None
-    n_queries = len(query_ptr) - 1
+    n_queries = portion.n_queries(train)
     kept = np.zeros(n_queries, bool)
     kept[rng.permutation(n_queries)[: max(1, round(fraction * n_queries))]] = True
-    return np.flatnonzero(np.repeat(kept, np.diff(query_ptr))).astype(np.int32)
+    return np.flatnonzero(np.repeat(portion.here(kept), np.diff(train.query_ptr))).astype(np.int32)

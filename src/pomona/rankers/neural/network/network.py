@@ -15,12 +15,13 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
-from pomona._types import Features, Scores
+from pomona._types import Features, Offsets, Scores
 from pomona.data.dataset import read_only
 from pomona.errors import InputError, UnknownNameError
 from pomona.rankers.neural.network.scaling import Scaling, scale_row
@@ -33,7 +34,7 @@ MOST_HIDDEN_LAYERS = 3
 
 
 @kernel(fastmath=True)
-def _weighted(h, weight, bias, out):
+def weighted(h, weight, bias, out):
     """out = h W + b; h (n_in,) · weight (n_in · n_out,) · bias, out (n_out,)."""
     n_in, n_out = h.size, out.size
     for o in range(n_out):
@@ -51,7 +52,8 @@ def _weighted(h, weight, bias, out):
 
 
 @kernel
-def _normalize(h, gain, shift):
+def normalize(h, gain, shift):
+    """To mean 0 and deviation 1, then gain and shift; in place."""
     mean, squares = 0.0, 0.0
     for i in range(h.size):
         mean += h[i]
@@ -64,7 +66,8 @@ def _normalize(h, gain, shift):
 
 
 @kernel
-def _activate(h, activation):
+def activate(h, activation):
+    """By its number among `ACTIVATIONS`, in place."""
     for i in range(h.size):
         if activation == 0:
             h[i] = max(h[i], np.float32(0))
@@ -75,29 +78,44 @@ def _activate(h, activation):
 
 
 @kernel
-def _score_rows(first, last, X, mean, inverse, log, parameters, sizes, activation, layer_norm, out):
-    """sizes (n_layers + 1,) : features, widths of the hidden layers."""
-    now, after = np.empty(sizes.max(), np.float32), np.empty(sizes.max(), np.float32)
+def hidden_units(x, spare, parameters, sizes, activation, layer_norm):
+    """(the last hidden layer of a row, in `x` or `spare`; where its parameters end).
+
+    x, spare (widest layer,) : scaled features, work space · sizes (n_layers + 1,) : features, widths.
+    """
+    now, after, at = x, spare, 0
+    for layer in range(sizes.size - 1):
+        n_in, n_out = sizes[layer], sizes[layer + 1]
+        weight, at = parameters[at : at + n_in * n_out], at + n_in * n_out
+        bias, at = parameters[at : at + n_out], at + n_out
+        weighted(now[:n_in], weight, bias, after[:n_out])
+        if layer_norm:
+            normalize(after[:n_out], parameters[at : at + n_out], parameters[at + n_out : at + 2 * n_out])
+            at += 2 * n_out
+        activate(after[:n_out], activation)
+        now, after = after, now
+    return now[: sizes[sizes.size - 1]], at
+
+
+@kernel
+def total(h, weight):
+    """h · w, in double precision."""
+    result = 0.0
+    for i in range(h.size):
+        result += np.float64(h[i]) * np.float64(weight[i])
+    return result
+
+
+@kernel
+def _score_rows(
+    first, last, X, mean, inverse, log, knots, heights, knot_ptr, parameters, sizes, activation, layer_norm,
+    out,
+):  # fmt: skip
+    x, spare = np.empty(sizes.max(), np.float32), np.empty(sizes.max(), np.float32)
     for row in range(first, last):
-        scale_row(X[row], mean, inverse, log, now)
-        at = 0
-        for layer in range(sizes.size - 1):
-            n_in, n_out = sizes[layer], sizes[layer + 1]
-            weight, at = parameters[at : at + n_in * n_out], at + n_in * n_out
-            bias, at = parameters[at : at + n_out], at + n_out
-            _weighted(now[:n_in], weight, bias, after[:n_out])
-            if layer_norm:
-                _normalize(
-                    after[:n_out], parameters[at : at + n_out], parameters[at + n_out : at + 2 * n_out]
-                )
-                at += 2 * n_out
-            _activate(after[:n_out], activation)
-            now, after = after, now
-        n_in = sizes[sizes.size - 1]
-        total = 0.0
-        for i in range(n_in):
-            total += np.float64(now[i]) * np.float64(parameters[at + i])
-        out[row] = total
+        scale_row(X[row], mean, inverse, log, knots, heights, knot_ptr, x)
+        hidden, at = hidden_units(x, spare, parameters, sizes, activation, layer_norm)
+        out[row] = total(hidden, parameters[at:])
 
 
 @dataclass(frozen=True)
@@ -161,6 +179,10 @@ class Architecture:
         last = self.sizes[-1]
         return np.concatenate([*parts, random.normal(0.0, math.sqrt(1 / last), last)]).astype(np.float32)
 
+    def network(self, scaling: Scaling, parameters: Parameters) -> Network:
+        """The network of this shape."""
+        return Network(self, scaling, parameters)
+
 
 @dataclass(frozen=True)
 class Network:
@@ -170,11 +192,15 @@ class Network:
     scaling: Scaling
     parameters: Parameters
 
-    def score(self, X: Features) -> Scores:
-        """One score a row."""
-        shape, scaling, out = self.architecture, self.scaling, np.empty(len(X))
-        scale = read_only(scaling.mean), read_only(scaling.inverse), scaling.log
+    @property
+    def rules(self) -> tuple[Any, ...]:
+        """What kernels take."""
+        shape = self.architecture
         layers = np.array(shape.sizes), ACTIVATIONS.index(shape.activation), shape.layer_norm
-        rules = *scale, read_only(self.parameters), *layers
-        over_chunks(_score_rows, len(X), read_only(X), *rules, out, smallest=256)
+        return *self.scaling.rules, read_only(self.parameters), *layers
+
+    def score(self, X: Features, query_ptr: Offsets | None = None) -> Scores:
+        """One score a row, whatever the other rows of its query."""
+        out = np.empty(len(X))
+        over_chunks(_score_rows, len(X), read_only(X), *self.rules, out, smallest=256)
         return out

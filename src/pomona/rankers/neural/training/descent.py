@@ -21,17 +21,21 @@ class Descent:
     optimizer : `adam` or `sgd`.
     momentum : of `sgd`.
     l2 : weight decay.
+
+    Attributes
+    ----------
+    n_steps : how many steps Adam has made, on the device.
     """
 
     def __init__(self, parameters: Tensor, optimizer: str, momentum: float, l2: float) -> None:
         self._parameters = [parameters.detach()]  # the same memory, but steps are not themselves derived
         self._is_adam, self._momentum, self._l2 = optimizer == "adam", momentum, l2
         self._means, self._squares = torch.zeros((2, *parameters.shape), device=parameters.device)
-        self._n_steps = torch.zeros((), device=parameters.device)
+        self.n_steps = torch.zeros((), device=parameters.device)
         self._buffers: list[Tensor | None] = [None]
 
-    def step(self, gradient: Tensor, learning_rate: float) -> None:
-        """Move against the gradient."""
+    def step(self, gradient: Tensor, learning_rate: float | Tensor) -> None:
+        """Move against the gradient; the rate of Adam may be on the device too."""
         if self._is_adam:
             adamw(
                 self._parameters,
@@ -39,7 +43,7 @@ class Descent:
                 [self._means],
                 [self._squares],
                 [],
-                [self._n_steps],
+                [self.n_steps],
                 fused=True,
                 amsgrad=False,
                 beta1=0.9,
@@ -56,7 +60,7 @@ class Descent:
                 self._buffers,
                 weight_decay=self._l2,
                 momentum=self._momentum,
-                lr=learning_rate,
+                lr=float(learning_rate),
                 dampening=0.0,
                 nesterov=False,
                 maximize=False,

@@ -4,124 +4,39 @@ A batch is trained on in three steps: scores of its documents, the gradient of t
 and that gradient carried back to the parameters. Only the middle step differs between rankers: an objective
 of `pomona.objectives`, which runs on the processors even where the network is on a GPU (docs/decisions/0007).
 
-The documents of a batch pass through the network unpadded, on a CPU in pieces of a fixed size that threads
-share. PyTorch itself runs on one thread meanwhile, and the gradients of pieces are added in order: so a seed
-gives the same bits for any number of threads. All arrays lie in memory that PyTorch allocated, since products
-of matrices depend, in the last bit, on how these are aligned. Randomness comes from generators of our own;
-PyTorch's global seed and thread count are left as they were.
+Randomness comes from generators of our own; PyTorch's global seed and thread count are left as they were.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from pomona._jit import over_chunks
-from pomona._types import Offsets, Values
+from pomona._types import Offsets, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.rankers.evaluator import RankingEvaluator
+from pomona.rankers.neural.network.context import ContextArchitecture
 from pomona.rankers.neural.network.network import Architecture, Network, Parameters
 from pomona.rankers.neural.network.scaling import Scaling
-from pomona.rankers.neural.network.torch_network import scores_of
 from pomona.rankers.neural.training.batches import lay_out
-from pomona.rankers.neural.training.descent import Descent
-from pomona.rankers.neural.training.schedule import SCHEDULES
+from pomona.rankers.neural.training.captured import CapturedTrajectory, can_be_captured
 from pomona.rankers.neural.training.training_batch import ObjectiveFactory, TrainingBatch
+from pomona.rankers.neural.training.trajectory import TrainingConfig, Trajectory
 from pomona.rankers.training_log import TrainingLog
-
-_WORK_OF_PIECE = 5e7
-"""Parameters × rows of a piece: large enough that handing it to a thread costs little beside it."""
 
 _LARGEST_WEIGHT = 1e9
 """Three layers of smaller weights overflow no float32; what lies beyond, or is undefined, has run away."""
 
 _SHARE_OF_MEMORY = 0.5
 """Of a GPU's free memory that the training documents may take; larger data are sent batch by batch."""
-
-
-@dataclass(frozen=True)
-class TrainingConfig:
-    """How to train: parameters of `NeuralRanker`, explained there."""
-
-    learning_rate: float
-    n_epochs: int
-    schedule: str
-    optimizer: str
-    momentum: float
-    l2: float
-    dropout: float
-    averaged: bool
-    early_stopping: int | None
-    restart_after: int | None
-    mixed_precision: bool
-    seed: int
-
-
-class _Trajectory:
-    """One way down from a random start: parameters, their average, and sources of randomness.
-
-    The average is over the steps of the first epoch; later, older steps fade over about an epoch.
-    """
-
-    def __init__(
-        self,
-        architecture: Architecture,
-        config: TrainingConfig,
-        steps_of_epoch: int,
-        random: np.random.Generator,
-        device: torch.device,
-    ) -> None:
-        self._architecture, self._config, self.random, self.n_epochs = architecture, config, random, 0
-        self._steps_of_epoch, self._n_steps = steps_of_epoch, 0
-        self.parameters = torch.tensor(architecture.start(random), device=device, requires_grad=True)
-        self.averaged = self.parameters.detach().clone()
-        self.generator = torch.Generator(device).manual_seed(int(random.integers(2**62)))
-        self._descent = Descent(self.parameters, config.optimizer, config.momentum, config.l2)
-        self._learning_rate = config.learning_rate
-
-    def begin_epoch(self) -> None:
-        """Set the learning rate."""
-        config = self._config
-        factor = SCHEDULES[config.schedule](self.n_epochs / config.n_epochs)
-        self._learning_rate = factor * config.learning_rate
-        self.n_epochs += 1
-
-    def scores(self, pieces: Sequence[Tensor]) -> list[Tensor]:
-        """The scores of pieces of a batch."""
-        config, device = self._config, self.parameters.device
-        # Threads share no generator: on a CPU each piece that units are dropped from has its own.
-        seeds = self.random.integers(2**62, size=len(pieces)) if config.dropout and len(pieces) > 1 else None
-        scores, in_half = list(pieces), config.mixed_precision and device.type == "cuda"
-
-        def forward(i: int) -> None:
-            generator = self.generator if seeds is None else torch.Generator().manual_seed(int(seeds[i]))
-            x = pieces[i].to(device, non_blocking=True)
-            scores[i] = scores_of(self._architecture, self.parameters, x, config.dropout, generator, in_half)
-
-        _over_pieces(forward, len(pieces))
-        return scores
-
-    def step(self, scores: Sequence[Tensor], gradient: Tensor) -> None:
-        """Carry the gradient of the scores back to the parameters, and step."""
-        gradients = list(gradient.split([len(piece) for piece in scores]))
-
-        def backward(i: int) -> None:
-            # From a scalar: to start from a vector, PyTorch would first import its algebra of symbols.
-            (gradients[i],) = torch.autograd.grad(scores[i] @ gradients[i], self.parameters)
-
-        _over_pieces(backward, len(scores))
-        self._descent.step(sum(gradients[1:], start=gradients[0]), self._learning_rate)
-        self._n_steps += 1
-        newest = 1 / min(self._n_steps, self._steps_of_epoch) if self._config.averaged else 1.0
-        self.averaged.lerp_(self.parameters.detach(), newest)
 
 
 class Trainer:
@@ -133,6 +48,7 @@ class Trainer:
     factory : makes what is to be minimized on a batch.
     measure : of the training curve.
     valid_measure : of the validation data, picks the epoch.
+    scaling : of the training data.
 
     Attributes
     ----------
@@ -150,39 +66,44 @@ class Trainer:
         measure: Measure,
         valid_measure: Measure,
         batch_size: int,
-        log_features: bool,
+        scaling: Scaling,
         device: torch.device,
         seed: int,
     ) -> None:
         self.best: tuple[Network, TrainingConfig] | None = None
         self._objective = lambda: factory.objective(train.y, train.query_ptr, weights, seed)  # for a trace
-        layout = lay_out(train.query_ptr, batch_size, np.random.default_rng(seed))
+        padded = isinstance(architecture, ContextArchitecture)
+        layout = lay_out(train.query_ptr, batch_size, np.random.default_rng(seed), padded=padded)
         self._architecture, self._device = architecture, device
-        self._train, self._valid, self._rows = train, valid, layout.rows
+        self._train, self._valid, self._layout = train, valid, layout
         self._judges = {"train": RankingEvaluator(train, measure)}
         if valid is not None:
             self._judges["valid"] = RankingEvaluator(valid, valid_measure)
             if valid_measure != measure:
                 self._judges["train_valid_measure"] = RankingEvaluator(train, valid_measure)
-        self._scaling, self._is_scaled = Scaling.of(train.X, log=log_features), Scaling.done(train.n_features)
+        self._scaling, self._is_scaled = scaling, Scaling.done(train.n_features)
         self._X = self._scaled(layout.rows)
         if valid is not None:  # scored after every epoch, scaled once
             self._valid_X = np.empty_like(valid.X)
             self._scaling.scale(valid.X, np.arange(valid.n_docs), self._valid_X)
-        labels = train.y[layout.rows]
+        labels = np.split(
+            train.y[layout.rows[layout.documents]],
+            np.cumsum([batch.query_ptr[-1] for batch in layout.batches])[:-1],
+        )
         self._batches = [
-            TrainingBatch(batch, labels[batch.begin : batch.end], weights[batch.queries], factory, seed + i)
+            TrainingBatch(batch, labels[i], weights[batch.queries], factory, seed + i)
             for i, batch in enumerate(layout.batches)
         ]
-        self._piece = len(labels)
-        if device.type == "cpu":
-            self._piece = max(512, int(_WORK_OF_PIECE / architecture.n_parameters))
+        self._lengths = [
+            None if batch.lengths is None else torch.tensor(batch.lengths, device=device)
+            for batch in self._batches
+        ]
 
     def train(self, config: TrainingConfig, log: TrainingLog) -> None:
         """Train up to `n_epochs`, and keep the network of an epoch that is the best of the log."""
-        with _one_thread():
+        with _one_thread(), _memory_of_the_gpu():
             run = self._start(config, np.random.default_rng(config.seed))
-            log.follow(self._train, lambda: self._network(run).score(self._train.X), self._objective)
+            log.follow(self._train, lambda: self._scores(run), self._objective)
             best_train, gained = -math.inf, 0
             for epoch in range(1, config.n_epochs + 1):
                 now = self._epoch(run, judged=config.restart_after is not None)
@@ -192,7 +113,8 @@ class Trainer:
                         self.best = None
                     break
                 if self._valid is not None:
-                    scores = replace(network, scaling=self._is_scaled).score(self._valid_X)
+                    ready = replace(network, scaling=self._is_scaled)
+                    scores = ready.score(self._valid_X, self._valid.query_ptr)
                     now["valid"] = self._judges["valid"].mean(scores)
                 if log.record(**now):
                     self.best = network, config
@@ -212,25 +134,27 @@ class Trainer:
             return X.pin_memory()
         return X.to(self._device)
 
-    def _start(self, config: TrainingConfig, random: np.random.Generator) -> _Trajectory:
-        return _Trajectory(self._architecture, config, len(self._batches), random, self._device)
+    def _start(self, config: TrainingConfig, random: np.random.Generator) -> Trajectory:
+        kind = CapturedTrajectory if can_be_captured(config, self._device) else Trajectory
+        return kind(self._architecture, config, len(self._batches), random, self._device)
 
-    def _network(self, run: _Trajectory) -> Network:
+    def _network(self, run: Trajectory) -> Network:
         parameters: Parameters = run.averaged.cpu().numpy().copy()
-        return Network(self._architecture, self._scaling, parameters)
+        return self._architecture.network(self._scaling, parameters)
 
-    def _epoch(self, run: _Trajectory, judged: bool) -> dict[str, float]:
+    def _scores(self, run: Trajectory) -> Scores:
+        return self._network(run).score(self._train.X, self._train.query_ptr)
+
+    def _epoch(self, run: Trajectory, judged: bool) -> dict[str, float]:
         """Visit every batch once; returns the loss and the measure that batches had before their own step."""
         run.begin_epoch()
-        seen = np.empty(len(self._rows))
+        seen = np.empty(len(self._layout.rows))
         gradient_size, losses = 0.0, []
         for i in run.random.permutation(len(self._batches)):
             batch = self._batches[i]
-            pieces = self._X[batch.begin : batch.end].split(self._piece)
-            scores = run.scores(pieces)
-            met = torch.cat(scores).detach().to("cpu", torch.float64).numpy()
+            met = run.scores(self._X[batch.begin : batch.end], self._lengths[i])
             loss, gradient = batch.gradient(met)
-            run.step(scores, torch.tensor(gradient, device=self._device))
+            run.step(gradient)
             seen[batch.begin : batch.end] = met
             gradient_size += np.abs(gradient).max()
             if loss is not None:
@@ -242,8 +166,9 @@ class Trainer:
             )
         now = {"loss": sum(losses) / self._train.n_queries} if losses else {}
         if judged or self._valid is not None:
-            scores_met = np.empty(len(self._rows))
-            scores_met[self._rows] = seen
+            places = self._layout.documents
+            scores_met = np.empty(len(places))
+            scores_met[self._layout.rows[places]] = seen[places]
             for part in ("train", "train_valid_measure"):
                 if part in self._judges:
                     now[part] = self._judges[part].mean(scores_met)
@@ -262,15 +187,15 @@ def device_named(name: str) -> torch.device:
     return device
 
 
-def _over_pieces(run: Callable[[int], None], n_pieces: int) -> None:
-    """Call `run` on every piece, in threads."""
-
-    def some(first: int, last: int) -> None:
-        torch.set_num_threads(1)  # a thread of ours begins with PyTorch's default, not with what was set
-        for piece in range(first, last):
-            run(piece)
-
-    over_chunks(some, n_pieces)
+@contextlib.contextmanager
+def _memory_of_the_gpu() -> Iterator[None]:
+    """Say in one line that it did not suffice."""
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError:
+        raise InputError(
+            "the GPU's memory is full: lower batch_size or hidden, or use device='cpu'"
+        ) from None
 
 
 @contextlib.contextmanager

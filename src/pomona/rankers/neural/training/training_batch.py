@@ -27,17 +27,32 @@ class TrainingBatch:
     ----------
     labels : of the batch's documents.
     weights : of its queries.
+
+    Attributes
+    ----------
+    begin, end : its rows among the laid out documents.
+    n_queries : how many queries it has.
+    lengths : of its lists, where they are padded; None otherwise.
     """
 
     def __init__(
         self, batch: Batch, labels: Labels, weights: Values, factory: ObjectiveFactory, seed: int
     ) -> None:
         self.begin, self.end, self.n_queries = batch.begin, batch.end, len(batch.queries)
+        self.lengths, self._places = None if batch.places is None else batch.lengths, batch.places
         # The mean over the queries of a batch, so that the size of a step does not depend on their number.
         self._objective = factory.objective(labels, batch.query_ptr, weights / len(weights), seed)
 
     def gradient(self, scores: Scores) -> tuple[float | None, NDArray[np.float32]]:
-        """(the loss, if there is one, its gradient) at these scores."""
+        """(the loss, if there is one, its gradient) at the scores of these rows; 0 where a row is padding."""
+        if self._places is None:
+            return self._gradient(scores)
+        loss, gradient = self._gradient(scores[self._places])
+        padded = np.zeros(len(scores), np.float32)
+        padded[self._places] = gradient
+        return loss, padded
+
+    def _gradient(self, scores: Scores) -> tuple[float | None, NDArray[np.float32]]:
         gradient, hessian = np.empty((2, len(scores)), np.float32)
         if isinstance(self._objective, QueryObjective):
             return float(self._objective.losses(scores, gradient, hessian).sum()), gradient

@@ -1,0 +1,139 @@
+"""The best ranker that can be found in a given time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pomona.cli.options import Data, DocId, Json, Label, Qid, named_columns
+from pomona.errors import InputError
+
+if TYPE_CHECKING:
+    from pomona.experiments.analysis.best import BestFindings
+
+
+def best(
+    data: Data,
+    time: Annotated[str, typer.Option("--time", "-t", help="How long it may take: 90s, 10m, 1h30m.")] = "10m",
+    valid: Annotated[
+        Path | None, typer.Option(help="Validation data; without, queries are held out in turn.")
+    ] = None,
+    measure: Annotated[str, typer.Option("--measure", "-m", help="What is to be best.")] = "ndcg@10",
+    latency: Annotated[
+        str | None, typer.Option(help="The most that scoring a document may take, e.g. 20us.")
+    ] = None,
+    formats: Annotated[
+        str, typer.Option(help="Formats that the model can be exported to, e.g. solr or lightgbm,onnx.")
+    ] = "",
+    folds: Annotated[int, typer.Option(help="Without validation data: folds of queries.")] = 5,
+    seed: Annotated[int, typer.Option(help="Of folds, and of what is tried.")] = 0,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A directory for model, report, trials [DATA-best].")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find the best ranker for some data in a given time, and say how good it is.
+
+    Tries linear rankers, boosted trees, random forests and networks, the quick ones first, then changes of
+    the best; gives most of the time to what is promising; and weighs what helps into one model. Nothing needs
+    to be chosen. Keep the test queries out of DATA: the estimate comes from queries that chose nothing.
+
+    DIR/model.pomona is an ordinary model (pomona score, pomona export). DIR/report.html shows what was tried,
+    quality against time and latency, and what the model consists of. Everything tried is kept in DIR/trials:
+    the same command again goes on from there, and Ctrl-C gives the best so far.
+
+    \b
+    Example:  pomona best train.txt --time 10m
+              pomona best train.txt --valid vali.txt --time 1h -m err@20 --out tonight
+              pomona best clicks.parquet --label grade --time 5m --latency 20us
+              pomona best train.txt --formats solr --out solr
+    """
+    from time import monotonic
+
+    from pomona.cli.output import finish_analysis
+    from pomona.data.overlap import shared_query
+    from pomona.data.read import read
+    from pomona.experiments.analysis.best import BestFindings
+    from pomona.experiments.best.best_ranker import BestRanker
+    from pomona.experiments.best.duration import seconds_of
+    from pomona.report.section import report_of
+
+    started, name = monotonic(), data.name.partition(".")[0]
+    total = seconds_of(time)
+    out = out or Path(f"{name}-best")
+    if out.exists() and not out.is_dir():
+        raise InputError("found a file, expected a directory to write model and report to", out)
+    columns = named_columns(label, qid, doc_id)
+    training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
+    if held_out is not None and (twin := shared_query(training, held_out)) is not None:
+        raise InputError(
+            f"query {twin} has the same documents in {data}, so its measure would be too good: "
+            "give validation data of other queries",
+            valid,
+        )
+    left = total - (monotonic() - started)
+    if left <= 0:
+        raise InputError(f"reading the data took longer than --time {time}: give more")
+    ranker = BestRanker(
+        time=left,
+        measure=measure,
+        latency=latency,
+        formats=formats,
+        n_folds=folds,
+        directory=out / "trials",
+        seed=seed,
+        verbose=not as_json,
+    )
+    ranker.fit(training, valid=held_out)
+    ranker.save(out / "model.pomona")
+    findings = BestFindings.of(ranker, str(data), None if valid is None else str(valid))
+    report = report_of(
+        "best",
+        findings,
+        title=f"The best ranker for {name}",
+        question="Which ranker is best?",
+        summary=_summary(training, held_out, findings),
+    )
+    if not as_json:
+        _print(findings, out)
+    tables = {"summary": findings.summary, "members": findings.members, "trials": findings.trials}
+    finish_analysis(tables, report, out, as_json=as_json)
+    if findings.was_interrupted:
+        raise typer.Exit(130)
+
+
+def _summary(training: Any, held_out: Any, findings: BestFindings) -> str:
+    more = "" if held_out is None else f", {held_out.n_queries} validation queries"
+    what = f"{training.n_queries} queries, {training.n_docs} documents, {training.n_features} features"
+    return f"{findings.data}: {what}{more}; {findings.measure}"
+
+
+def _print(findings: BestFindings, out: Path) -> None:
+    import polars as pl
+
+    from pomona.cli.output import print_frame
+    from pomona.experiments.best.duration import in_words
+
+    found, estimate = findings.conclusion, findings.conclusion.estimate
+    shown = findings.members.select(
+        "recipe", "weight", pl.col("value").alias(findings.measure), "microseconds"
+    )
+    print_frame(shown)
+    has_interval = estimate.low == estimate.low
+    interval = f" [{estimate.low:.4f}, {estimate.high:.4f}]" if has_interval else ""
+    typer.echo(
+        f"\n{findings.measure} {estimate.mean:.4f}{interval} to be expected, by {estimate.n_queries} queries "
+        "that chose nothing"
+    )
+    if found.is_partial:
+        typer.echo("the time did not suffice to judge anything by all folds: give more, and it goes on")
+    typer.echo(
+        f"{findings.trials.height} recipes tried in {in_words(findings.spent)}; {found.form}; "
+        f"{found.microseconds:.3g} µs a document"
+    )
+    typer.echo(f"model: {out / 'model.pomona'}")

@@ -1,0 +1,227 @@
+"""Is the gain real? Two or more systems on the same queries, tested pair by pair and by slice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pomona.cli.options import (
+    DocId,
+    Json,
+    Label,
+    Measures,
+    Qid,
+    ReportDirectory,
+    named_columns,
+    split_measures,
+)
+from pomona.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from pomona.experiments.analysis.duel import Duel
+
+_JUDGES = {
+    **{name: (name, None) for name in ("letor3", "letor4", "mslr", "ranklib", "yahoo", "trec_eval")},
+    "yahoo-half": ("yahoo", 0.5),
+    "trec_eval-10": ("trec_eval", None),
+}
+"""The tools of `pomona evaluate --as`: whose rules, and the value of an empty query where it differs."""
+
+
+def duel(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA SCORES… | RUN…",
+            help="Labelled data and a file of scores a system, the old one first; with --qrels TREC runs.",
+        ),
+    ],
+    measure: Measures = None,
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgments: the files are runs.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help="Slice queries by a column of the table, a feature, or a column of --queries."),
+    ] = None,
+    queries: Annotated[
+        Path | None, typer.Option(help="A table with a row a query (column qid) and what --by names.")
+    ] = None,
+    convention: Annotated[str | None, typer.Option(help="Whose rules: `pomona list conventions`.")] = None,
+    as_tool: Annotated[
+        str | None, typer.Option("--as", metavar="TOOL", help=f"Judge as a tool does: {', '.join(_JUDGES)}.")
+    ] = None,
+    ties: Annotated[str | None, typer.Option(help="stable, docid, expected, worst or best.")] = None,
+    complete: Annotated[
+        bool, typer.Option("-c", help="A judged query that a run lacks counts 0, as for trec_eval -c.")
+    ] = False,
+    alpha: Annotated[float, typer.Option(help="How often to accept a false claim, at the most.")] = 0.05,
+    seed: Annotated[int, typer.Option(help="Of the resampling.")] = 0,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
+    out: ReportDirectory = None,
+    as_json: Json = False,
+) -> None:
+    """Compare systems that ranked the same queries: is the later one better, by how much, and where?
+
+    Each pair is tested by Fisher's randomization test of the mean (Holm's correction over all pairs), and t,
+    Wilcoxon and sign test must agree. Intervals are corrected for all pairs, too. Queries are also sliced by
+    their number of documents, of relevant documents, and what --by names.
+
+    \b
+    Example:  pomona duel test.txt old.txt new.txt
+              pomona duel test.csv old.txt new.txt -m ndcg@10,ap --by market --out duel
+              pomona duel --qrels qrels.txt bm25.run dense.run hybrid.run --as trec_eval -m ndcg,ap
+    """
+    from pomona.cli.output import finish_analysis
+    from pomona.experiments.analysis.duel import duel as compare
+    from pomona.experiments.analysis.duel import duel_of_runs
+
+    if as_tool is not None and convention is not None:
+        raise typer.BadParameter("--as and --convention both say whose rules hold: give one")
+    convention, empty = (convention, None) if as_tool is None else _judge(as_tool)
+    measures = _measures(split_measures(measure) or ["ndcg@10"], convention, empty)
+    options: dict[str, Any] = {"ties": ties, "alpha": alpha, "seed": seed}
+    if qrels is not None:
+        systems, source = _named_files(files), qrels.name
+        values = _query_columns(queries, by or [], qid) if by or queries else {}
+        found = duel_of_runs(qrels, systems, measures, by=values, complete=complete, **options)
+    else:
+        if complete:
+            raise typer.BadParameter("-c is about TREC runs: give --qrels")
+        from pomona.cli.inputs import read_scores
+
+        source = files[0].name
+        data, values = _data(files[0], queries, by or [], label, qid, doc_id)
+        scores = {name: read_scores(path, data.n_docs) for name, path in _named_files(files[1:]).items()}
+        found = compare(data, scores, measures, by=values, **options)
+    if not as_json:
+        _print(found)
+    report = None
+    if out is not None:
+        from pomona.report.section import report_of
+
+        report = report_of(
+            "duel",
+            found,
+            title="Is the gain real?",
+            question="Which system is better, and where?",
+            summary=f"{', '.join(found.systems)} on {len(found.queries)} queries of {source}",
+            datasets=list(found.duels),
+            choice="Pair",
+        )
+    finish_analysis(found.tables, report, out, as_json=as_json)
+
+
+def _judge(tool: str) -> tuple[str, float | None]:
+    if tool.lower() not in _JUDGES:
+        raise UnknownNameError("tool", tool, _JUDGES)
+    return _JUDGES[tool.lower()]
+
+
+def _measures(texts: list[str], convention: str | None, empty: float | None) -> list[Any]:
+    """The measures under a tool's rules, where those differ from a convention's, too."""
+    import dataclasses
+
+    from pomona.measures.parse import measure
+
+    parsed: list[Any] = [measure(text, convention) for text in texts]
+    if empty is not None:
+        parsed = [dataclasses.replace(one, empty=empty) if hasattr(one, "empty") else one for one in parsed]
+    return parsed
+
+
+def _named_files(paths: list[Path]) -> dict[str, Path]:
+    """Each file under the shortest name that no other has."""
+    stems = [path.stem for path in paths]
+    named = {path.stem if stems.count(path.stem) == 1 else str(path): path for path in paths}
+    if len(named) < len(paths):
+        raise InputError("a file was given twice: a system has no duel with itself")
+    return named
+
+
+def _data(
+    path: Path,
+    queries: Path | None,
+    by: list[str],
+    label: str | None,
+    qid: str | None,
+    doc_id: str | None,
+) -> tuple[Any, Any]:
+    """The data, and what their queries are sliced by."""
+    from pomona.data.read import read
+    from pomona.data.table import dataset_of_frame, is_table, read_frame
+
+    if queries is not None:
+        return read(path, **named_columns(label, qid, doc_id)), _query_columns(queries, by, qid)
+    if not is_table(path) or not by:
+        return read(path, **named_columns(label, qid, doc_id)), by
+    from pomona.experiments.analysis.query_slice import one_a_query
+
+    # Columns of texts are no features, and nothing is scored here: only what is judged is looked at.
+    names = {"label": "label", "qid": "qid", **named_columns(label, qid, doc_id)}
+    frame = read_frame(path, names["qid"], doc_id)
+    missing = [name for name in (*names.values(), *by) if name not in frame.columns]
+    if missing:
+        raise InputError(f"no column {missing[0]!r}: found {', '.join(frame.columns[:8])} …", path)
+    data = dataset_of_frame(frame.select(list(dict.fromkeys(names.values()))), **names)
+    order = slice(None) if data.input_order is None else data.input_order
+    ptr, qids = data.gathered().query_ptr.tolist(), data.qids.tolist()
+    return data, {name: one_a_query(name, frame[name][order].to_list(), ptr, qids) for name in by}
+
+
+def _query_columns(path: Path | None, by: list[str], qid: str | None) -> dict[str, dict[Any, Any]]:
+    """Columns of a table with a row a query, as mappings from the query id."""
+    from pomona.data.table import read_frame
+
+    if path is None:
+        raise typer.BadParameter("--by with runs needs --queries, a table with a row a query")
+    name = qid or "qid"
+    frame = read_frame(path, name, None)
+    missing = [column for column in (name, *by) if column not in frame.columns]
+    if missing:
+        raise InputError(f"no column {missing[0]!r}: found {', '.join(frame.columns[:8])}", path)
+    if frame[name].is_duplicated().any():
+        raise InputError(f"a query stands in two rows of column {name!r}, expected one row a query", path)
+    wanted = by or [column for column in frame.columns if column != name]
+    keys = frame[name].to_list()
+    return {column: dict(zip(keys, frame[column].to_list(), strict=True)) for column in wanted}
+
+
+def _print(found: Duel) -> None:
+    from pomona.cli.output import print_frame
+
+    left = f", {found.n_left_out} that some run lacks left out" if found.n_left_out else ""
+    typer.echo(f"{len(found.queries)} queries ({found.n_empty} without a relevant document{left})\n")
+    print_frame(found.means)
+    for sentence in found.verdicts:
+        typer.echo(f"\n{sentence}")
+    tests = ("t_p", "wilcoxon_p", "sign_p", "randomization_p", "holm_p", "effect", "wins", "ties", "losses")
+    typer.echo()
+    print_frame(found.pairs.select("a", "b", "measure", *tests))
+    if len(found.slices):
+        columns = ("slice", "group", "n_queries", "difference", "low", "high", "holm_p", "is_significant")
+        for name, (a, b) in found.duels.items():
+            typer.echo(f"\n{name} by slice ({found.main})")
+            print_frame(found.slices.filter(a=a, b=b).select(columns))
+        typer.echo("\nis the difference the same in all groups? (Kruskal & Wallis)")
+        print_frame(found.dependence)
+    first = found.pairs.row(0, named=True)
+    _print_extremes(found, first["a"], first["b"])
+
+
+def _print_extremes(found: Duel, a: str, b: str) -> None:
+    """The queries where the later system loses and gains most."""
+    import polars as pl
+
+    from pomona.cli.output import print_frame
+
+    rows = found.differences(a, b).rename({"a": a, "b": b})
+    for title, chosen in (
+        ("worst", rows.filter(pl.col("difference") < 0).head(5)),
+        ("best", rows.filter(pl.col("difference") > 0).tail(5).reverse()),
+    ):
+        if len(chosen):
+            typer.echo(f"\n{title} queries of {a} ({found.main})")
+            print_frame(chosen)

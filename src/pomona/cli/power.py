@@ -1,0 +1,135 @@
+"""How many queries must be judged to show a difference, and what can be shown now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pomona.cli.options import DocId, Json, Label, Qid, ReportDirectory, named_columns
+from pomona.errors import InputError
+
+if TYPE_CHECKING:
+    from pomona._types import Values
+
+
+def power(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DATA OLD NEW | OLD.run NEW.run | TABLE",
+            help="A pilot: data and two files of scores; with --qrels two TREC runs; with --values a table.",
+        ),
+    ],
+    measure: Annotated[str, typer.Option("--measure", "-m", help="What is judged.")] = "ndcg@10",
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgments: the files are runs.")] = None,
+    values: Annotated[
+        str | None,
+        typer.Option(
+            help="The file is a table of values a query: the columns OLD,NEW, or one of differences."
+        ),
+    ] = None,
+    difference: Annotated[
+        float | None, typer.Option(help="What is to be shown; the pilot’s own if left out.")
+    ] = None,
+    power: Annotated[float, typer.Option(help="How likely it shall be found.")] = 0.8,
+    alpha: Annotated[float, typer.Option(help="How likely none is taken for one.")] = 0.05,
+    simulations: Annotated[int, typer.Option(help="How often queries are drawn from the pilot.")] = 2000,
+    seed: Annotated[int, typer.Option(help="Of the simulation.")] = 0,
+    convention: Annotated[str | None, typer.Option(help="Whose rules: `pomona list conventions`.")] = None,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
+    out: ReportDirectory = None,
+    as_json: Json = False,
+) -> None:
+    """From a pilot, tell how many queries a paired t-test needs for a difference, and what it can show now.
+
+    The formula takes the differences for normal; the simulation draws queries from the pilot itself.
+
+    \b
+    Example:  pomona power test.txt old.txt new.txt -m ndcg@10 --difference 0.01
+              pomona power --qrels qrels.txt bm25.run dense.run -m ap --power 0.9
+              pomona power pilot.csv --values old,new
+    """
+    from pomona.cli.output import finish_analysis, print_frame
+    from pomona.experiments.analysis.power import FEW
+    from pomona.experiments.analysis.power import power as analyse
+
+    if simulations < 1:
+        raise InputError(f"found {simulations} simulations, expected at least 1")
+    if values is not None:
+        pilot = _of_table(files, values)
+    else:
+        pilot = _of_systems(files, qrels, measure, convention, named_columns(label, qid, doc_id))
+    options: dict[str, Any] = {"power": power, "alpha": alpha, "n_simulations": simulations, "seed": seed}
+    found = analyse(pilot, difference=difference, **options)
+    if not as_json:
+        typer.echo(f"{found.answer}\n")
+        print_frame(found.curve)
+        if found.n_queries < FEW:
+            typer.echo(f"\na pilot of fewer than {FEW} queries tells little about the spread of all")
+    report = None
+    if out is not None:
+        from pomona.report.section import report_of
+
+        report = report_of(
+            "power",
+            found,
+            title="How many queries?",
+            question="How many queries must be judged?",
+            summary=f"{', '.join(path.name for path in files)}",
+        )
+    finish_analysis(found.tables, report, out, as_json=as_json)
+
+
+def _of_systems(
+    files: list[Path], qrels: Path | None, measure: str, convention: str | None, columns: dict[str, Any]
+) -> Values:
+    """The differences of two systems, by the judge of `pomona duel`."""
+    from pomona.experiments.analysis.duel import duel, duel_of_runs
+
+    n_expected = 3 if qrels is None else 2
+    if len(files) != n_expected:
+        what = "DATA OLD NEW" if qrels is None else "two runs"
+        raise InputError(f"found {len(files)} files, expected {what}")
+    old, new = files[-2:]
+    if qrels is not None:
+        found = duel_of_runs(qrels, {"old": old, "new": new}, measure, convention=convention)
+    else:
+        from pomona.cli.inputs import read_scores
+        from pomona.data.read import read
+
+        data = read(files[0], **columns)
+        scores = {"old": read_scores(old, data.n_docs), "new": read_scores(new, data.n_docs)}
+        found = duel(data, scores, measure, convention=convention)
+    d: Values = found.differences("new", "old")["difference"].to_numpy()
+    return d
+
+
+def _of_table(files: list[Path], columns: str) -> Values:
+    """The differences in a table of values a query."""
+    import numpy as np
+
+    from pomona.cli.inputs import read_cells
+
+    if len(files) != 1:
+        raise InputError(f"found {len(files)} files, expected one table of values")
+    names, rows = read_cells(files[0])
+    wanted = [name.strip() for name in columns.split(",")]
+    for name in wanted:
+        if name not in names:
+            raise InputError(f"no column {name!r}: found {', '.join(names)}", files[0])
+    if len(wanted) > 2:
+        raise InputError(f"found {len(wanted)} columns, expected OLD,NEW or one of differences")
+    series = []
+    for name in wanted:
+        place, numbers = names.index(name), []
+        for line, row in rows:
+            try:
+                numbers.append(float(row[place]))
+            except ValueError:
+                raise InputError(f"found {row[place]!r}, expected a number", files[0], line) from None
+        series.append(np.array(numbers))
+    return np.round(series[1] - series[0], 12) if len(series) == 2 else series[0]

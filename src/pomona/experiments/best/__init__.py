@@ -1,0 +1,1 @@
+"""The search for the best ranker within a time: what is tried, by what it is judged, what is made of it."""

@@ -1,0 +1,1 @@
+"""What rankers that are made of fitted rankers are made of."""

@@ -1,0 +1,112 @@
+"""What each feature adds to a document's score.
+
+    score = expected + Σ_j values_j
+
+Forests: exact Shapley values, `path` (what is not known of a document is as among the documents of a node) or
+`interventional` (it is as in the background's documents). Linear rankers: weight · (x − mean of the
+background), which are the Shapley values of a sum. Networks: gradient · scaled input, which is exact for
+straight lines only, and does not add up: `gap` tells by how much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pomona._types import Features, Scores, Values
+from pomona.data.dataset import Dataset
+from pomona.errors import InputError, UnknownNameError
+from pomona.trees.forest import Forest
+from pomona.trees.formats.layers import Layers
+from pomona.trees.formats.weighted_sum import WeightedSum
+from pomona.trees.shap import Shap, interventional, leaf_covers, path_dependent
+
+if TYPE_CHECKING:
+    from pomona.rankers.base import Ranker
+
+MOST_BACKGROUND = 200
+"""Documents that stand for what is not known, of those given, for interventional values."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Scores, taken apart.
+
+    Attributes
+    ----------
+    values : (n_docs, n_features) what each feature adds, rows in the order in which they came.
+    expected : the score of which nothing is known.
+    scores : (n_docs,) as `predict` gives them.
+    features : (n_docs, n_features) the values of the features, as the model sees them.
+    method : `path`, `interventional`, `linear` or `gradient`.
+    """
+
+    values: Values
+    expected: float
+    scores: Scores
+    features: Features
+    feature_names: tuple[str, ...]
+    method: str
+
+    @property
+    def gap(self) -> Values:
+        """(n_docs,) what of each score the features do not explain: rounding, unless `method` is gradient."""
+        unexplained: Values = self.scores - self.expected - self.values.sum(axis=1)
+        return unexplained
+
+
+def explain(ranker: Ranker, data: Dataset, background: Dataset, method: str | None) -> Explanation:
+    """Take the scores of `data` apart; what `Ranker.explain` does once the data are in order."""
+    gathered = data.gathered()
+    found, kind = ranker.contributions(gathered, background.gathered(), method)
+    return Explanation(
+        data.to_input_order(found.values),
+        found.expected,
+        ranker.predict(data),
+        data.X,
+        ranker.feature_names_,
+        kind,
+    )
+
+
+def of_model(ranker: Ranker, X: Features, background: Features, method: str | None) -> tuple[Shap, str]:
+    """What the features add in a model as engines hold it, and by which method."""
+    try:
+        model = ranker.portable()
+    except InputError as error:
+        raise InputError(f"{type(ranker).__name__} cannot be explained: {error}") from None
+    if isinstance(model, Forest):
+        kind = chosen(method, ("path", "interventional"))
+        if kind == "path":
+            return path_dependent(model, X, leaf_covers(model, background)), kind
+        return interventional(model, X, spread_out(background)), kind
+    if isinstance(model, WeightedSum):
+        return of_sum(model.coef, model.start, X, background), chosen(method, ("linear",))
+    if isinstance(model, Layers):
+        h, gradient, start = model.gradient(X)
+        return Shap(h * gradient, start), chosen(method, ("gradient",))
+    raise InputError(f"a {type(model).__name__} cannot be explained")
+
+
+def of_sum(coef: Values, start: float, X: Features, background: Features) -> Shap:
+    """What the features add in a weighted sum, undefined values being 0."""
+    mean = np.nan_to_num(background).mean(axis=0, dtype=np.float64)
+    return Shap((np.nan_to_num(X) - mean) * coef, start + float(mean @ coef))
+
+
+def chosen(method: str | None, known: tuple[str, ...]) -> str:
+    """The method that was asked for, among those for the model; the first if none was."""
+    if method is not None and method not in known:
+        raise UnknownNameError("method for this model", method, known)
+    return method or known[0]
+
+
+def spread_out(background: Features) -> Features:
+    """At most `MOST_BACKGROUND` documents, evenly from all."""
+    if len(background) <= MOST_BACKGROUND:
+        return background
+    rows = np.linspace(0, len(background) - 1, MOST_BACKGROUND).round().astype(int)
+    some: Features = np.ascontiguousarray(background[rows])
+    return some

@@ -1,0 +1,183 @@
+"""What rankers are given, checked at the door: training data, weights, and the rows of one request.
+
+A request is scored as it comes: its rows become one table in the order of the model's features, and no
+dataset is gathered from them. So it takes microseconds, and refuses what a dataset would refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pomona._types import Features, Values
+from pomona.data.columns import checked_features, refuse_other_index
+from pomona.data.dataset import Dataset, numbered
+from pomona.data.table import features_of_frame
+from pomona.errors import InputError
+
+
+def as_dataset(X: Any, y: Any = None, qid: Any = None) -> Dataset:
+    """A dataset from a dataset, or from features, labels and query ids."""
+    if isinstance(X, Dataset):
+        if y is not None or qid is not None:
+            raise InputError("a Dataset has its own labels and query ids: leave y and qid out")
+        return X
+    if y is None:
+        raise InputError("the labels y are missing: y should be a 1d array; or give a Dataset")
+    if qid is None:
+        raise InputError("the query ids qid are missing: give a Dataset, or X, y and qid=…")
+    return Dataset(X, y, qid)
+
+
+def query_weights(weights: Values | None, data: Dataset) -> Values:
+    """The mean weight of each query's documents; 1 where they have none."""
+    if weights is None:
+        return np.ones(data.n_queries)
+    sums: Values = np.add.reduceat(weights, data.gathered().query_ptr[:-1])
+    return sums / data.query_lengths
+
+
+def checked_weights(given: ArrayLike, data: Dataset) -> Values:
+    """Weights that came with the rows, in the order of `data.gathered()`."""
+    weights = np.asarray(given, np.float64)
+    if weights.shape != (data.n_docs,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError(f"expected {data.n_docs} finite weights not below 0, one a document")
+    if not weights.any():
+        raise InputError("all weights are zero: there is nothing to learn from")
+    return data.from_input_order(weights)
+
+
+def aligned(data: Dataset, names: Sequence[str], what: str) -> Dataset:
+    """The data with the features of the model, in its order."""
+    try:
+        return data.with_features(names)
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
+
+
+def column_names(X: Any) -> list[str] | None:
+    """The columns of `X`, where it is a frame that names them."""
+    if isinstance(X, Dataset) or not hasattr(type(X), "columns"):
+        return None
+    return _named([str(name) for name in X.columns])
+
+
+def unlabelled(X: Any, qid: Any, names: tuple[str, ...], ranker: str) -> Dataset:
+    """What `predict` is given, with the features of the model in its order; rows without `qid` as one query.
+
+    One query id for all rows will do.
+    """
+    if isinstance(X, Dataset):
+        if X.n_features != len(names) and X.feature_names == numbered(X.n_features):
+            raise _wrong_width(X.n_features, len(names), ranker)
+        return aligned(X, names, "X")
+    rows = rows_of(X, names, ranker)
+    if qid is None:
+        return _one_query(rows, names)
+    refuse_other_index(X, qid=qid)
+    qid = [qid] * len(rows) if np.ndim(qid) == 0 else qid
+    return Dataset(rows, np.zeros(len(rows)), qid, feature_names=names)
+
+
+def check_one_query(n_rows: int, longest: int, ranker: str) -> None:
+    """Refuse rows that are hardly of one query: scaled as one, many would silently get wrong scores."""
+    if n_rows > longest:
+        raise InputError(
+            f"{ranker} scores whole queries, their ids qid are missing, and {n_rows} rows are more than any "
+            f"query had in training ({longest}): give qid=…, one a row or one for all, or a Dataset"
+        )
+
+
+def rows_of(X: Any, names: tuple[str, ...], ranker: str) -> Features:
+    """The rows of an array, a frame, a dict (one document) or a list of dicts, as the model's features.
+
+    >>> documents = [{"clicks": 3, "bm25": 0.5}, {"bm25": None, "clicks": 0}]
+    >>> rows_of(documents, ("bm25", "clicks"), "MART").tolist()
+    [[0.5, 3.0], [nan, 0.0]]
+    """
+    if (documents := as_documents(X)) is not None:
+        return checked_features(rows_of_documents(documents, names))
+    found = None
+    if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
+        X, columns = features_of_frame(X)
+        found = _named(columns)
+    rows = checked_features(X)
+    if found is None and rows.shape[1] != len(names):
+        raise _wrong_width(rows.shape[1], len(names), ranker)
+    if found is None or tuple(found) == names:
+        return rows
+    return aligned(_one_query(rows, found), names, "X").X
+
+
+def as_documents(X: Any) -> Sequence[Mapping[str, Any]] | None:
+    """The documents of a dict (which is one) or of a list of dicts, also of none; None for anything else."""
+    if isinstance(X, Mapping):
+        return None if hasattr(X, "toarray") else [X]  # SciPy has a sparse matrix that is a dict
+    return X if isinstance(X, list | tuple) and (not X or isinstance(X[0], Mapping)) else None
+
+
+def rows_of_documents(documents: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> Values:
+    """One row a dict, by the names of its values; None is undefined."""
+    try:
+        rows = [list(map(document.__getitem__, names)) for document in documents]
+        is_exact = all(len(document) == len(names) for document in documents)
+    except (AttributeError, KeyError, TypeError):
+        is_exact = False
+    if not is_exact:
+        raise _other_features(documents, names)
+    try:
+        values = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(names))
+    except (TypeError, ValueError):  # None among them, or what is no number
+        values = np.array([_number(value) for row in rows for value in row])
+    return values.reshape(len(rows), len(names))
+
+
+def _wrong_width(found: int, expected: int, ranker: str) -> InputError:
+    return InputError(f"X has {found} features, but {ranker} is expecting {expected} features as input")
+
+
+def _one_query(rows: Features, names: Sequence[str]) -> Dataset:
+    """Rows that were checked already, as the documents of one query."""
+    query_ptr = np.array([0, len(rows)][: 1 + bool(len(rows))])
+    qids = np.zeros(len(query_ptr) - 1, np.int64)
+    return Dataset.from_parts(rows, np.zeros(len(rows), np.float32), query_ptr, qids, feature_names=names)
+
+
+def _other_features(documents: Sequence[Any], names: tuple[str, ...]) -> InputError:
+    """What to say of the first document whose features are not those of the model."""
+    for number, document in enumerate(documents, 1):
+        if not isinstance(document, Mapping):
+            return InputError(f"document {number} of X is of type {type(document).__name__}, expected a dict")
+        for name in names:
+            if name not in document:
+                return InputError(
+                    f"document {number} of X has no {name!r}: give all features, None where undefined"
+                )
+        known = set(names)
+        for name in document:
+            if name not in known:
+                return InputError(
+                    f"document {number} of X has {name!r:.60}, no feature of the model: leave it out"
+                )
+    raise AssertionError("all documents have the features of the model")
+
+
+def _number(value: Any) -> float:
+    if value is None:
+        return np.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"a dict is one document, its values numbers: found {value!r:.40}; give many as a list of dicts"
+        ) from None
+
+
+def _named(columns: list[str]) -> list[str] | None:
+    """The names of columns, unless they are but numbered."""
+    is_numbered = columns[:1] == ["0"] and columns == [str(j) for j in range(len(columns))]
+    return None if is_numbered else columns

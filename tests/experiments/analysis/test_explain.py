@@ -1,0 +1,73 @@
+import numpy as np
+import polars as pl
+import pytest
+
+import pomona as pm
+from pomona.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pm.simulate(20, docs_per_query=6, n_features=4, seed=2)
+
+
+@pytest.fixture(scope="module")
+def ranker(data):
+    return pm.LambdaMART(n_trees=5, n_leaves=7, min_docs=3).fit(data)
+
+
+def test_the_list_and_its_two_first(ranker, data):
+    query = data.qids[3]
+    found = pm.explain(ranker, data, query)
+    scores = ranker.predict(data.take([3]))
+    assert found.documents["score"].to_list() == sorted(scores.tolist(), reverse=True)
+    assert [found.row(found.a)["rank"], found.row(found.b)["rank"]] == [1, 2]
+    apart = found.row(found.a)["score"] - found.row(found.b)["score"]
+    assert found.difference["difference"].sum() == pytest.approx(apart)
+    sums = found.contributions.group_by("document").agg(total=pl.col("contribution").sum())
+    for document, total in sums.rows():
+        assert total + found.expected == pytest.approx(found.row(document)["score"])
+
+
+def test_carriers_are_needed_and_enough(ranker, data):
+    for query in data.qids[:10]:
+        found = pm.explain(ranker, data, query)
+        parts = dict(found.difference.select("feature", "difference").rows())
+        total = sum(parts.values())
+        carried = [parts[name] for name in found.carriers]
+        if total > 0:
+            assert total - sum(carried) <= 1e-9
+            assert total - sum(carried[:-1]) > 0
+        else:
+            assert found.carriers == ()
+
+
+def test_documents_by_number_and_by_id(ranker, data):
+    data = data.take(np.flatnonzero(np.diff(data.query_ptr) >= 5))
+    query = data.qids[0]
+    rows = [data.to_input_order(array) for array in (data.X, data.y, data.qid)]
+    found = pm.explain(ranker, pm.Dataset(*rows), query, ["2", 5])
+    assert (found.a, found.b) == ("2", "5")
+    named = pm.Dataset(*rows, doc_ids=[f"d{i}" for i in range(data.n_docs)])
+    other = pm.explain(ranker, named, query, ["d1", "d4"])
+    assert other.difference.equals(found.difference)
+
+
+def test_the_same_score():
+    data = pm.Dataset([[1.0], [1.0], [2.0]], [0, 0, 1], ["q", "q", "q"])
+    found = pm.explain(pm.LinearRegression(normalize=None).fit(data), data, "q", [1, 2])
+    assert found.carriers == ()
+    assert "have the same score" in found.answer
+
+
+def test_refused(ranker, data):
+    with pytest.raises(InputError, match="no query 'x' in the data"):
+        pm.explain(ranker, data, "x")
+    with pytest.raises(InputError, match="no document"):
+        pm.explain(ranker, data, data.qids[0], [1, 99])
+    same = pm.Dataset(np.zeros((2, 4)), [1, 0], [1, 1])
+    with pytest.raises(InputError, match="expected two different ones"):
+        pm.explain(ranker, same, 1, [1, 1])
+    alone = pm.Dataset(np.zeros((1, 4)), [1], [1])
+    with pytest.raises(InputError, match="one document"):
+        pm.explain(ranker, alone, 1)
