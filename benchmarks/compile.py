@@ -1,4 +1,4 @@
-"""What a first fit compiles on an empty cache: CPU seconds of every kernel that Python calls.
+"""What a first fit compiles on an empty cache: CPU seconds of every kernel, by one process; then by two.
 
 python -m benchmarks.compile
 """
@@ -24,22 +24,27 @@ class Listener(event.Listener):
             self.done.append((seconds, f"{kernel.__module__}.{kernel.__name__}"))
 event.register("numba:compile", Listener())
 train, valid = pm.simulate(100, docs_per_query=20, n_features=10, seed=1).split([0.7, 0.3])
-started = time.process_time()
+started = time.process_time(), time.perf_counter()
 pm.LambdaMART(n_trees=10, growth=sys.argv[1]).fit(train, valid=valid)
-total = time.process_time() - started
-print(f"| all of `fit`, growth {sys.argv[1]} | {total:.1f} |")
-for seconds, kernel in sorted(Listener.done, reverse=True):
-    if seconds >= 0.5:
-        print(f"| `{kernel.removeprefix('pomona.')}` | {seconds:.1f} |")
+total, clock = time.process_time() - started[0], time.perf_counter() - started[1]
+if sys.argv[2] == "2":
+    print(f"| `fit`, growth {sys.argv[1]}, with a second process: of this one | {total:.1f} |")
+    print(f"| on the clock | {clock:.1f} |")
+else:
+    print(f"| all of `fit`, growth {sys.argv[1]} | {total:.1f} |")
+    for seconds, kernel in sorted(Listener.done, reverse=True):
+        if seconds >= 0.4:
+            print(f"| `{kernel.removeprefix('pomona.')}` | {seconds:.1f} |")
 """
 
 
 def main():
     print("| kernel | CPU seconds |\n|---|---:|", flush=True)
     for growth in ("leafwise", "oblivious"):
-        with tempfile.TemporaryDirectory() as cache:
-            environment = {**os.environ, "POMONA_CACHE": cache}
-            subprocess.run([sys.executable, "-c", _FIT, growth], env=environment, check=True)
+        for threads in ("1", "2"):
+            with tempfile.TemporaryDirectory() as cache:
+                environment = {**os.environ, "POMONA_CACHE": cache, "POMONA_THREADS": threads}
+                subprocess.run([sys.executable, "-c", _FIT, growth, threads], env=environment, check=True)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from pomona._beside import COMPILING
 
 _BEGIN = """
 import time
-from pomona._beside import compile_beside
-from pomona._jit import is_kept, types
+from pomona._beside import compile_beside, is_kept
+from pomona._jit import types
 from pomona.measures.lists import _count_true
 kinds = *(types.int64,) * 2, types.int32[::1], types.int64[::1], types.boolean[::1], types.float64[::1]
 """
@@ -58,3 +58,22 @@ print(out[0])
 def test_what_is_said_can_be_silenced(tmp_path, level):
     quiet = f"import logging; logging.getLogger('pomona').setLevel('{level}'); compile_beside(_count_true)"
     assert run(quiet, tmp_path, POMONA_THREADS="1")[1] == (COMPILING + "\n" if level == "WARNING" else "")
+
+
+def test_what_is_announced_is_compiled_while_another_process_compiles(tmp_path):
+    wait = """
+import fcntl, threading
+from pomona.measures.lists import _find_blocks
+compile_beside(_count_true, *kinds)
+holder = _find_blocks.lock.open("w")  # another description of the file, as that of another process
+fcntl.flock(holder, fcntl.LOCK_EX)
+def let_go():
+    while not _count_true.overloads:
+        time.sleep(0.1)
+    holder.close()
+threading.Thread(target=let_go).start()
+ends = types.int64[::1]
+_find_blocks.compile((types.int64, types.int64, types.float64[::1], ends, ends, ends))
+print(len(_count_true.overloads), len(_find_blocks.overloads))
+"""
+    assert run(wait, tmp_path, POMONA_THREADS="1")[0] == "1 1\n"

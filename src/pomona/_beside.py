@@ -1,7 +1,8 @@
 """Compiling beside: kernels that will be needed soon are compiled by a second process.
 
 Numba compiles one kernel at a time in a process. So whoever knows early which kernels it will need says so by
-`compile_beside`, and goes on; when it needs one, that is in the cache, or in the making, and waited for.
+`compile_beside`, and goes on; when it needs one, that is in the cache, or in the making. While it waits for
+that, and while workers of a comparison wait for each other, they compile what else was asked for.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from pomona._jit import is_being_compiled, is_kept, n_threads
+from pomona._jit import announced, compile_if_idle, n_threads
 from pomona._pool import Worker
 
 COMPILING = "compiling kernels for this machine, once: some 10 seconds …"
@@ -33,14 +35,22 @@ _lock = threading.Lock()
 def compile_beside(compiled: Callable[..., Any], *argument_types: Any) -> None:
     """Have a kernel compiled for arguments of these types, unless some version of it is in the cache.
 
-    That kernels are being compiled is said once, by the logger `pomona`.
+    That kernels are being compiled is said once, by the logger `pomona`. A process that may use one core only
+    has no other beside it, nor has one where files cannot be locked (Windows).
     """
-    if not hasattr(compiled, "overloads") or is_kept(compiled):  # or compiling is switched off
+    if getattr(compiled, "overloads", True) or is_kept(compiled):  # or compiling is switched off
         return
     _announce()
-    if n_threads() > 1 and sys.executable and not getattr(sys, "frozen", False):
+    announced.append((compiled, argument_types))
+    has_python = sys.executable and not getattr(sys, "frozen", False)
+    if n_threads() > 1 and has_python and sys.platform != "win32":
         with _lock:
             _inbox().put((compiled.__module__, compiled.__name__, argument_types))
+
+
+def is_kept(compiled: Any) -> bool:
+    """Whether some version of a kernel is in the cache."""
+    return any(Path(compiled.stats.cache_path).glob(f"*.{compiled.__name__}-*.nbi"))
 
 
 @cache
@@ -78,6 +88,4 @@ def _serve(requests: queue.SimpleQueue[_Request]) -> None:
 
 
 def _compile(module: str, name: str, argument_types: tuple[Any, ...]) -> None:
-    compiled = getattr(importlib.import_module(module), name)
-    if not is_being_compiled(compiled):
-        compiled.compile(argument_types)
+    compile_if_idle(getattr(importlib.import_module(module), name), argument_types)

@@ -163,7 +163,7 @@ def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
 
 
 def _compile_alone(compiled: Any, directory: Path) -> None:
-    """Let one process at a time compile a kernel: others wait, and find it in the cache.
+    """Let one process at a time compile a kernel: others compile what is announced, or wait, and load it.
 
     Of two that compiled different versions of a kernel at once, numba would give both files the same name:
     one version would then be loaded where the other is meant. Where files cannot be locked, nothing is kept;
@@ -174,14 +174,14 @@ def _compile_alone(compiled: Any, directory: Path) -> None:
 
     def compile_alone(signature: Any) -> Any:
         nonlocal is_alone
-        was_collected = gc.isenabled()
         with global_compiler_lock, contextlib.ExitStack() as stack:
-            is_alone = False
+            is_alone, was_collected = False, gc.isenabled()
             with contextlib.suppress(OSError):
                 file = stack.enter_context(lock.open("w"))
-                if fcntl is not None:
-                    fcntl.flock(file, fcntl.LOCK_EX)
-                is_alone = True
+                while announced and not _locked(file, wait=False):
+                    with contextlib.suppress(Exception):  # whoever needs it will see
+                        compile_if_idle(*announced.popleft())
+                is_alone = _locked(file, wait=True)
             gc.disable()
             try:
                 return compile_(signature)
@@ -197,20 +197,24 @@ def _compile_alone(compiled: Any, directory: Path) -> None:
     compiled.compile, compiled.lock, kept.save_overload = compile_alone, lock, save_alone
 
 
-def is_kept(compiled: Any) -> bool:
-    """Whether some version of a kernel is in the cache."""
-    return any(Path(compiled.stats.cache_path).glob(f"*.{compiled.__name__}-*.nbi"))
+announced: deque[tuple[Any, tuple[Any, ...]]] = deque()  # kernels that will be needed, and their types
 
 
-def is_being_compiled(compiled: Any) -> bool:
-    """Whether another process compiles a kernel just now."""
-    if fcntl is not None:
-        with compiled.lock.open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-    return False
+def compile_if_idle(compiled: Any, argument_types: tuple[Any, ...]) -> None:
+    """Compile a kernel, unless another process does."""
+    with compiled.lock.open("w") as file:
+        is_idle = _locked(file, wait=False)
+    if is_idle:
+        compiled.compile(argument_types)
+
+
+def _locked(file: Any, *, wait: bool) -> bool:
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 class _PartLibrary(JITCodeLibrary):

@@ -18,7 +18,15 @@ from pomona.trees.split import (
 from reference.tree import Cell, Data, Rules
 
 # Scales of 1: a packed sum holds the integers themselves.
-PACKING = Packing(count_bits=12, hessian_bits=24, gradient_scale=1.0, hessian_scale=1.0, total=0)
+PACKING = Packing(
+    count_bits=12,
+    hessian_bits=24,
+    gradient_scale=1.0,
+    hessian_scale=1.0,
+    total=0,
+    n_rows=0,
+    largest=(0.0, 0.0),
+)
 
 
 def packed(gradient, hessian, count=1):
