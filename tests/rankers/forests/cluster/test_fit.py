@@ -185,17 +185,21 @@ def worker_processes(scheduler, count):
             process.wait()
 
 
-def kill_after(training_trees, process):
-    """Kill a process as soon as there are so many trees."""
+def kill_later(trainings, process):
+    """Kill a process as soon as its training has three trees; the list will tell when that was."""
+    times = []
 
     def wait():
-        while len(training_trees()) < 3:
+        while not trainings or len(trainings[0].trees) < 3:
             time.sleep(0.005)
+        times.append(time.monotonic())
         os.kill(process.pid, signal.SIGKILL)
 
     threading.Thread(target=wait, daemon=True).start()
+    return times
 
 
+@pytest.mark.slow
 def test_killed_workers(data, monkeypatch):
     train, valid = data
     trainings = []
@@ -209,20 +213,18 @@ def test_killed_workers(data, monkeypatch):
     with workers(0) as client, worker_processes(client.scheduler.address, 3) as processes:
         client.wait_for_workers(3, timeout=120)
         # One of three: the others go on, to the same model.
-        kill_after(lambda: trainings[0].trees if trainings else [], processes[0])
+        kill_later(trainings, processes[0])
         with pytest.warns(UserWarning, match=r"worker.* lost.*the others go on from tree \d+"):
             found = copy.copy(ranker).fit(train, valid=valid, client=client)
         same(found, expected)
         # Both that are left: one line, soon.
         trainings.clear()
-        for process in processes[1:]:
-            kill_after(lambda: trainings[0].trees if trainings else [], process)
-        started = time.monotonic()
+        times = [kill_later(trainings, process) for process in processes[1:]]
         ranker.n_trees = 100_000
         with (
             pytest.raises(ClusterError, match=r"no worker after \d+ trees"),
             pytest.warns(UserWarning, match="lost"),
         ):
             ranker.fit(train, valid=valid, client=client)
-        assert time.monotonic() - started < 30
+        assert time.monotonic() - times[0][0] < 30
         assert not hasattr(ranker, "n_features_in_")

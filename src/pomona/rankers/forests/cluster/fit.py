@@ -72,15 +72,15 @@ def fit_on_cluster(
 ) -> None:
     """Fit a forest ranker by the workers of `client`; see `ForestRanker.fit`."""
     check_parameters(ranker)
-    train = _loader(X, y, qid, sample_weight)
+    train = loader_of(X, y, qid, sample_weight)
     held_out = None
     if _is_arrays(valid):
         X_valid, y_valid, qid_valid = valid
-        held_out = _loader(X_valid, y_valid, qid_valid, None)
+        held_out = loader_of(X_valid, y_valid, qid_valid, None)
     elif valid is not None:
         # Columns of files and frames are those of the training data.
         is_own = isinstance(valid, Dataset)
-        held_out = _loader(valid, None if is_own else y, None if is_own else qid, None)
+        held_out = loader_of(valid, None if is_own else y, None if is_own else qid, None)
     unfitted = copy.copy(ranker)
     unfitted.base_model_, unfitted.needs_base_, unfitted.verbose = base_model, False, False
     training = ClusterTraining(client, unfitted, train, held_out)
@@ -321,7 +321,7 @@ def _is_arrays(valid: Any) -> bool:
     return isinstance(valid, tuple) and not all(isinstance(each, str | os.PathLike) for each in valid)
 
 
-def _loader(X: Any, y: Any, qid: Any, weights: ArrayLike | str | None) -> Loader:
+def loader_of(X: Any, y: Any, qid: Any, weights: ArrayLike | str | None) -> Loader:
     """What makes parts, on the workers, of files, a Dask data frame, or data in memory."""
     columns = {name: value for name, value in (("label", y), ("qid", qid)) if value is not None}
     paths = _paths(X)
