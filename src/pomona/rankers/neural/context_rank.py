@@ -27,7 +27,9 @@ BlockCount = Annotated[int, Interval(1, 12, "[]")]
 class ContextRank(NeuralRanker):
     """ContextRank: a network with self-attention over the documents of a query.
 
-    Scores depend on all documents of a query: `predict` needs whole queries, so a Dataset, or `qid`.
+    Scores depend on all documents of a query: `predict` needs whole queries, so a Dataset, or `qid`. It pays
+    where relevance depends on the list, and takes some hundreds of queries to learn: with fewer, `LambdaRank`
+    did better (`benchmarks/neural_quality`).
 
     Parameters
     ----------
