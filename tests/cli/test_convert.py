@@ -56,3 +56,20 @@ def test_refusals(model, tmp_path):
     (tmp_path / "x.txt").write_text("hello")
     with pytest.raises(InputError, match="begins with 'hello'"):
         run(tmp_path / "x.txt", "-f", "c")
+
+
+def test_data_by_the_name_of_the_output(tmp_path):
+    pm.write_letor(DATA, tmp_path / "data.txt")
+    told = json.loads(run(tmp_path / "data.txt", "-o", tmp_path / "data.parquet", "--json").stdout)
+    assert (told["format"], told["queries"]) == ("parquet", 20)
+    back = run(tmp_path / "data.parquet", "--doc-id", "doc_id", "-o", tmp_path / "again.txt")
+    assert back.stdout.startswith("20 queries, ")
+    one, other = pm.read(tmp_path / "data.txt"), pm.read(tmp_path / "again.txt")
+    assert np.array_equal(one.X, other.X)
+    told = json.loads(run(tmp_path / "data.txt", "--to", "xgboost", "-o", tmp_path / "x", "--json").stdout)
+    assert [file[-6:] for file in told["files"]][1] == ".group"
+
+
+def test_a_model_needs_a_format(model, tmp_path):
+    with pytest.raises(InputError, match="a model needs --format"):
+        run(tmp_path / "m.txt", "-o", tmp_path / "m.json")
