@@ -172,6 +172,7 @@ def test_public_surface():
         "Trace",
         "__version__",
         "compare_measures",
+        "convert",
         "duel",
         "evaluate",
         "explain",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pomona.data.catalog import load as load
+    from pomona.data.convert import convert as convert
     from pomona.data.dataset import Dataset as Dataset
     from pomona.data.letor import read_letor as read_letor
     from pomona.data.letor_writer import write_letor as write_letor
@@ -93,6 +94,7 @@ _HOMES = {
     "Ranker": "pomona.rankers.base",
     "Trace": "pomona.rankers.trace",
     "compare_measures": "pomona.experiments.analysis.measure_values",
+    "convert": "pomona.data.convert",
     "duel": "pomona.experiments.analysis.duel",
     "evaluate": "pomona.measures.judge",
     "explain": "pomona.experiments.analysis.explain",

@@ -217,3 +217,20 @@ def test_training_validation_and_test_files(tmp_path, monkeypatch):
     answer = json.loads(run("small=train.txt", *words).stdout)
     assert answer["runs"] == {"done": 3}
     assert Path("small-comparison", "report.html").is_file()
+
+
+def test_what_a_search_chose_and_the_best_on_all_queries(tmp_path, in_process, monkeypatch):
+    pytest.importorskip("optuna")
+    monkeypatch.chdir(tmp_path)
+    pm.write_letor(pm.simulate(30, docs_per_query=8, n_features=3, seed=1), tmp_path / "data.txt")
+    app = typer.Typer()
+    app.command()(compare)
+    words = ["data.txt", "--rankers", "mart(n_trees=5)", "--trials", "2", "--n-folds", "2"]
+    result = CliRunner().invoke(app, [*words, "--refit-best", "-o", "best.pomona"], catch_exceptions=False)
+    assert "chosen of 4 trials" in result.output
+    assert "learning_rate=" in result.output
+    assert "trained on all 30 queries: best.pomona" in result.output
+    assert pm.load_model("best.pomona").name == "mart"
+    again = CliRunner().invoke(app, [*words, "--all-trials"], catch_exceptions=False)
+    assert "all 4 trials" in again.output
+    assert "index.csv" in [path.name for path in tmp_path.rglob("models/*.csv")]

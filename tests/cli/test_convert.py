@@ -85,4 +85,20 @@ def test_from_a_log_to_training_data(tmp_path):
 
 def test_a_model_needs_a_format(model, tmp_path):
     with pytest.raises(InputError, match="add -f FORMAT"):
+
+
+def test_data_by_the_name_of_the_output(tmp_path):
+    pm.write_letor(DATA, tmp_path / "data.txt")
+    told = json.loads(run(tmp_path / "data.txt", "-o", tmp_path / "data.parquet", "--json").stdout)
+    assert (told["format"], told["queries"]) == ("parquet", 20)
+    back = run(tmp_path / "data.parquet", "--doc-id", "doc_id", "-o", tmp_path / "again.txt")
+    assert back.stdout.startswith("20 queries, ")
+    one, other = pm.read(tmp_path / "data.txt"), pm.read(tmp_path / "again.txt")
+    assert np.array_equal(one.X, other.X)
+    told = json.loads(run(tmp_path / "data.txt", "--to", "xgboost", "-o", tmp_path / "x", "--json").stdout)
+    assert [file[-6:] for file in told["files"]][1] == ".group"
+
+
+def test_a_model_needs_a_format(model, tmp_path):
+    with pytest.raises(InputError, match="a model needs --format"):
         run(tmp_path / "m.txt", "-o", tmp_path / "m.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from pomona.experiments.spec import Spec
 
 _ROLES = {"train", "vali", "valid", "test"}
-_ANYHOW = ("data", "out", "jobs", "dask", "retry", "report", "as_json")  # what a spec does not say
+# What a spec does not say.
+_ANYHOW = ("data", "out", "jobs", "dask", "retry", "report", "as_json", "refit_best", "all_trials")
 
 
 def compare(
@@ -67,8 +69,21 @@ def compare(
         float | None, typer.Option(help="Seconds that a run may take, and two minutes to get ready.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Directory of the store and the report.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Directory of the store and the report; with --refit-best also MODEL.pomona."
+        ),
     ] = None,
+    refit_best: Annotated[
+        bool,
+        typer.Option(
+            "--refit-best",
+            help="Train the ranker that is best on validation queries on all queries, and save it.",
+        ),
+    ] = False,
+    all_trials: Annotated[
+        bool, typer.Option("--all-trials", help="Print every trial of a search, not only what it chose.")
+    ] = False,
     jobs: Jobs = None,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
@@ -90,6 +105,7 @@ def compare(
         pomona compare mq2008 --rankers lambdamart,mart --measures ndcg@10,ap --out mq2008
         pomona compare mq2008 --rankers "lambdamart(growth=oblivious),lambdarank(hidden=[64, 32])"
         pomona compare spec.toml --jobs 4
+        pomona compare mq2008 --rankers lambdamart,mart --trials 20 --refit-best -o best.pomona
     """
     from pomona.experiments.spec import read_spec
     from pomona.experiments.spec_options import spec_from_options
@@ -127,12 +143,25 @@ def compare(
             baseline=baseline,
         )
         preface = f"# the same as a file:\n\n{spec.to_toml()}"
-    if out is None:
+    model = out if refit_best and out is not None and out.suffix == ".pomona" else None
+    if out is None or model is not None:
         home = Path(data[0]).parent  # perhaps the directory that the spec was written to
         is_store = data[0].endswith(".toml") and (home / "store.sqlite").is_file()
         out = home if is_store else Path(f"{re.sub(r'[ /]', '-', spec.name)}-comparison")
     watch = Progress(spec.main, preface=preface, is_quiet=as_json)
-    present(spec, out, watch, report=report, n_jobs=jobs, dask=dask, retry=retry)
+    how: dict[str, Any] = {"n_jobs": jobs, "dask": dask, "retry": retry}
+    results = present(spec, out, watch, report=report, all_trials=all_trials, **how)
+    if refit_best:
+        _refit(results, model or out / "best.pomona", is_quiet=as_json)
+
+
+def _refit(results: Results, path: Path, *, is_quiet: bool) -> None:
+    """Train the best ranker on everything, and save it."""
+    from pomona.experiments.refit import refit_best
+
+    found = refit_best(results)
+    found.ranker.save(path)
+    typer.echo(f"{found.sentence}: {path}", err=is_quiet)
 
 
 def present(
@@ -142,13 +171,16 @@ def present(
     *,
     report: bool = True,
     prepare: Callable[[], None] | None = None,
+    all_trials: bool = False,
     **how: Any,
-) -> None:
+) -> Results:
     """Run a comparison in sight of the user, and, if wanted, write its report and print the answer.
 
     `prepare` is called when all runs are done: what it leaves in the directory, the report can show.
+    `all_trials` prints what searches tried, too.
     """
     from pomona.cli.output import print_json
+    from pomona.experiments.refit import index_models
 
     if report:  # loading what it needs takes two seconds, for which no run should wait
         Thread(target=import_module, args=("pomona.report.html",), daemon=True).start()
@@ -157,12 +189,13 @@ def present(
     if "done" not in [s for s, b in zip(states, results.runs["is_bound"], strict=True) if not b]:
         reasons = results.runs["reason"].drop_nulls().to_list()
         raise PomonaError(f"every run failed, the first because: {reasons[0]}")
+    index_models(results)
     counts = {state: states.count(state) for state in sorted(set(states))}
     if not report:
         ended = ", ".join(f"{count} runs {state}" for state, count in counts.items())
         text = f"{ended} in {directory}; the same command without --no-report writes the report"
         print_json({"runs": counts, "directory": str(directory)}) if watch.is_quiet else typer.echo(text)
-        return
+        return results
     from pomona.experiments.findings import find
     from pomona.report.draw import drawing
     from pomona.report.html import write_report
@@ -182,14 +215,39 @@ def present(
                 "table": findings.quality.to_dicts(),
                 "costs": findings.costs.to_dicts(),
                 "warnings": findings.warnings,
+                "trials": results.trials.to_dicts(),
                 "spec": spec.to_toml(),
             }
         )
-        return
+        return results
     _print_answer(findings)
+    _print_search(results, spec.main, all_trials=all_trials)
     for warning in findings.warnings:
         typer.echo(f"note: {warning}", err=True)
     typer.echo(f"\nreport: {path}")
+    return results
+
+
+def _print_search(results: Results, main: str, *, all_trials: bool) -> None:
+    """What searches chose, or all that they tried: a line a run, or a trial."""
+    import polars as pl
+
+    from pomona.cli.output import print_frame
+
+    if results.trials.is_empty():
+        return
+    n_trials = len(results.trials)
+    shown = results.trials if all_trials else results.trials.filter(pl.col("is_chosen"))
+    what = f"all {n_trials} trials" if all_trials else f"chosen of {n_trials} trials (all: --all-trials)"
+    typer.echo(f"\n{what}, by {main} of the validation queries\n")
+    words = pl.col("parameters").map_elements(_in_words, return_dtype=pl.String)
+    columns = ["dataset", "ranker", "fold", "seed", "trial", "value", "parameters"]
+    print_frame(shown.with_columns(words).select([*columns, "is_chosen"] if all_trials else columns))
+
+
+def _in_words(parameters: str) -> str:
+    given = json.loads(parameters).items()
+    return ", ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in given)
 
 
 def _watched(spec: Spec, directory: Path, watch: Progress, how: Mapping[str, Any]) -> Results:

@@ -1,4 +1,4 @@
-"""Convert a model of any trainer for any engine, or an engine's feature log to training data."""
+"""Convert data among formats, an engine's feature log to training data, or a model for any engine."""
 
 from __future__ import annotations
 
@@ -7,25 +7,29 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pomona.cli.export import (
     EngineVersion,
     FeatureMap,
-    FormatName,
     ModelName,
     Nonnegative,
     Raw,
     Store,
     write_export,
 )
-from pomona.cli.options import Json, Output
+from pomona.cli.options import DocId, Json, Label, Output, Qid, named_columns
 from pomona.errors import InputError
 
 Source = Annotated[
-    Path, typer.Argument(help="A model of Pomona, LightGBM, XGBoost, CatBoost or RankLib, known by content.")
+    Path,
+    typer.Argument(
+        metavar="IN",
+        help="Data (LETOR text, a table, a LightGBM or XGBoost pair, a TREC run; - for standard input) or a "
+        "model (Pomona, LightGBM, XGBoost, CatBoost, RankLib), known by content.",
+    ),
 ]
 
 Judgments = Annotated[
@@ -44,8 +48,24 @@ LogName = Annotated[str | None, typer.Option(help="Of a log: which one, where a 
 def convert(
     source: Source,
     judgments: Judgments = None,
-    format: FormatName = "letor",
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            "--to",
+            help="What to write: of data letor, svmlight, lightgbm, xgboost, csv, tsv, jsonl, parquet, arrow "
+            "or qrels (by the name of OUT if left out); of models one of `pomona list formats`.",
+        ),
+    ] = None,
     out: Output = None,
+    from_format: Annotated[
+        str | None, typer.Option("--from", help="What standard input holds: csv, parquet … [letor].")
+    ] = None,
+    qrels: Annotated[Path | None, typer.Option(help="TREC judgments: IN is a run.")] = None,
+    label: Label = None,
+    qid: Qid = None,
+    doc_id: DocId = None,
     engine_version: EngineVersion = None,
     feature_map: FeatureMap = None,
     nonnegative: Nonnegative = False,
@@ -57,23 +77,33 @@ def convert(
     log_name: LogName = None,
     as_json: Json = False,
 ) -> None:
-    """Read the model of any trainer, and write it in the form that another engine reads.
+    """Read data, or the model of any trainer, and write it in another form.
 
-    The format `pomona` is Pomona's own, which every verb reads. With JUDGMENTS, SOURCE is a feature log of
-    Elasticsearch, OpenSearch or Solr (or a table), and OUT becomes LETOR text of what joined.
+    Data for LightGBM and XGBoost are two files, OUT and OUT.query or OUT.group (and OUT.weight, where IN has
+    one). The model format `pomona` is Pomona's own, which every verb reads. With JUDGMENTS, IN is a feature log
+    of Elasticsearch, OpenSearch or Solr (or a table), and OUT becomes LETOR text of what joined.
 
     \b
-    Example:  pomona convert lightgbm.txt -f opensearch -o model.json
-              pomona convert xgboost.ubj -f pomona -o model.pomona
+    Example:  pomona convert train.txt -o train.parquet
+              pomona convert train.csv --label grade --qid query --to lightgbm -o train.lgb
+              pomona convert run.txt --qrels qrels.txt -o run.csv
+              zcat log.csv.gz | pomona convert - --from csv -o - > train.txt
+              pomona convert lightgbm.txt -f opensearch -o model.json
               pomona convert hits.json judgments.csv -o train.letor
     """
     from pomona.cli.output import print_json
+    from pomona.data.convert import is_data
     from pomona.rankers.base import load_model
 
     if judgments is not None:
         return _convert_log(source, judgments, out, undefined, unjudged, log_name, as_json)
-    if format.lower() == "letor":
-        raise InputError("say what the model shall become: add -f FORMAT (`pomona list formats`)")
+    if str(source) == "-" or qrels is not None or (source.is_file() and is_data(source)):
+        _convert_data(
+            source, out, format, from_format, qrels, named_columns(label, qid, doc_id), as_json=as_json
+        )
+        return
+    if format is None:
+        raise InputError("a model needs --format: one of `pomona list formats`", source)
     with _notes():
         ranker = load_model(source)
     if format.lower() != "pomona":
@@ -132,3 +162,36 @@ def _convert_log(
         print_json({**told, "file": str(out), "feature_names": list(data.feature_names)})
     else:
         typer.echo(f"{', '.join(f'{n} {what}' for what, n in told.items())}: {out}")
+
+
+def _convert_data(
+    source: Path,
+    out: Path | None,
+    format: str | None,
+    from_format: str | None,
+    qrels: Path | None,
+    columns: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    import sys
+
+    from pomona.cli.output import print_json
+    from pomona.data.convert import format_of, from_stream, read_weighted, to_stream, write_data
+
+    if str(source) == "-":
+        with from_stream(sys.stdin.buffer, from_format) as path:
+            documents = read_weighted(path, qrels=qrels, **columns)
+    else:
+        documents = read_weighted(source, qrels=qrels, **columns)
+    if out is None or str(out) == "-":
+        to_stream(documents, sys.stdout.buffer, format)
+        return
+    files = [str(path) for path in write_data(documents, out, format)]
+    data = documents.data
+    if as_json:
+        sizes = {"queries": data.n_queries, "documents": data.n_docs, "features": data.n_features}
+        print_json({"format": format_of(out, format), "files": files, **sizes})
+    else:
+        sizes_in_words = f"{data.n_queries} queries, {data.n_docs} documents, {data.n_features} features"
+        typer.echo(f"{sizes_in_words}: {', '.join(files)}")

@@ -30,3 +30,20 @@ def test_refusals():
         Layers((np.ones((2, 2)),), (np.ones(2),), ("relu",))
     with pytest.raises(InputError, match="a bias for each"):
         Layers((np.ones((2, 1)),), (np.ones(2),), ("relu",))
+
+
+@pytest.mark.parametrize("activation", ["identity", "relu", "tanh", "sigmoid"])
+def test_the_gradient_is_that_of_finite_differences(activation):
+    random = np.random.default_rng(3)
+    weights = random.standard_normal((3, 4)), random.standard_normal((4, 1))
+    biases = random.standard_normal(4), random.standard_normal(1)
+    layers = Layers(weights, biases, (activation, "identity"))
+    X = random.standard_normal((5, 3)).astype(np.float32)
+    scaled, slopes, start = layers.gradient(X)
+    assert start == pytest.approx(layers.score(np.zeros((1, 3)))[0])
+    assert scaled == pytest.approx(X)
+    for j in range(3):
+        step = np.zeros(3, np.float32)
+        step[j] = 2.0**-8
+        rise = layers.score(X + step) - layers.score(X - step)
+        assert slopes[:, j] == pytest.approx(rise / ((X + step) - (X - step))[:, j], abs=2e-3)

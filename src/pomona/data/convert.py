@@ -1,0 +1,258 @@
+"""Data from one format to another: what `read` reads, or a TREC run with its judgments, written anew.
+
+    letor       `label qid:Q 1:v 2:v … #docid = D`, the rows in their order
+    svmlight    the same without comments, query ids whole numbers
+    lightgbm    lines without qid, and FILE.query with the number of rows of each query; FILE.weight
+    xgboost     the same with FILE.group
+    csv tsv jsonl parquet arrow     columns label, qid, doc_id (if known), weight (if known), features
+    qrels       `qid 0 docid label`, TREC's judgments
+
+Formats are known by the ending of a name; any other name is LETOR text. Text may be compressed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from pomona._types import Values
+from pomona.data.compression import open_to_write, pieces, plain_name, read_bytes
+from pomona.data.dataset import Dataset
+from pomona.data.letor import read_letor
+from pomona.data.letor_writer import write_letor
+from pomona.data.read import QUERY_FILE, read
+from pomona.data.table import SUFFIXES as TABLES
+from pomona.data.table import is_table
+from pomona.data.trec import dataset_of_trec, read_qrels, read_run
+from pomona.errors import InputError, UnknownNameError
+
+PAIRS = {"lightgbm": ".query", "xgboost": ".group"}
+"""Formats of two files, and how the name of the second ends."""
+_ENDINGS = {".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".qrels": "qrels"}
+_ENDINGS |= {ending: ending[1:] for ending in TABLES}
+_ALIASES = {"ndjson": "jsonl", "feather": "arrow", "ipc": "arrow"}
+FORMATS = ("letor", "svmlight", "lightgbm", "xgboost", "csv", "tsv", "jsonl", "parquet", "arrow", "qrels")
+
+_LINE = re.compile(rb"^[^\s#:]+[ \t]+(?:qid:\S+|\d+:\S+)")
+_QUERY = re.compile(rb"^(\S+) qid:\S+", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Documents, and a weight for each in the order in which they came, where a file beside them has some."""
+
+    data: Dataset
+    weights: Values | None = None
+
+
+def is_data(path: Path) -> bool:
+    """Whether a file holds documents: it is called a table, or its first line reads as LETOR text."""
+    if is_table(path):
+        return True
+    start = next(pieces(path), b"").split(b"\n")
+    lines = (line.strip() for line in start)
+    return bool(_LINE.match(next((line for line in lines if line and not line.startswith(b"#")), b"")))
+
+
+def format_of(path: Path, given: str | None = None) -> str:
+    """The format that was named, or that the ending of a name tells.
+
+    >>> format_of(Path("a.csv.gz")), format_of(Path("train.txt")), format_of(Path("-"), "xgboost")
+    ('csv', 'letor', 'xgboost')
+    """
+    name = (
+        given.lower() if given is not None else _ENDINGS.get(Path(plain_name(path)).suffix.lower(), "letor")
+    )
+    name = _ALIASES.get(name, name)
+    if name not in FORMATS:
+        raise UnknownNameError("format of data", name, FORMATS)
+    return name
+
+
+def convert(
+    source: str | Path,
+    out: str | Path,
+    format: str | None = None,
+    *,
+    qrels: str | Path | None = None,
+    **columns: Any,
+) -> list[Path]:
+    """Read data and write them in another format; gives the files that were written.
+
+    Parameters
+    ----------
+    source : what `read` reads; with `qrels`, TREC's judgments, a run.
+    format : one of `FORMATS`; by the name of `out` if left out.
+    columns : the `label`, `qid` and `doc_id` of a table.
+    """
+    documents = read_weighted(Path(source), qrels=None if qrels is None else Path(qrels), **columns)
+    return write_data(documents, Path(out), format)
+
+
+def read_weighted(path: Path, *, qrels: Path | None = None, **columns: Any) -> Weighted:
+    """Any data that `read` reads, with the weights beside it; or, with `qrels`, a TREC run."""
+    if qrels is not None:
+        trec = dataset_of_trec(read_qrels(qrels), read_run(path))
+        labels = np.maximum(trec.data.y, 0)  # what is not judged is not relevant
+        return Weighted(trec.data.replace(y=labels))
+    beside = path.with_name(path.name + ".weight")
+    if not beside.is_file() or is_table(path):
+        return Weighted(read(path, **columns))
+    sizes = [path.with_name(path.name + ending) for ending in QUERY_FILE]
+    data = read_letor(path, query_file=next((size for size in sizes if size.is_file()), None))
+    try:
+        weights = np.array([float(word) for word in read_bytes(beside).split()])
+    except ValueError:
+        raise InputError("expected a number a line", beside) from None
+    if len(weights) == data.n_queries != data.n_docs:
+        weights = data.to_input_order(np.repeat(weights, np.diff(data.query_ptr)))
+    if len(weights) != data.n_docs or not np.isfinite(weights).all():
+        raise InputError(f"found {len(weights)} weights for {data.n_docs} documents", beside)
+    return Weighted(data, weights)
+
+
+def write_data(documents: Weighted, path: Path, format: str | None = None) -> list[Path]:
+    """Write documents, and give the files that were written."""
+    data, kind = documents.data, format_of(path, format)
+    if kind in PAIRS:
+        return _write_pair(documents, path, PAIRS[kind])
+    if kind in ("letor", "svmlight"):
+        if documents.weights is not None:
+            raise InputError(
+                f"{kind} has no place for weights: convert to lightgbm, xgboost or a table", path
+            )
+        write_letor(data if kind == "letor" else _numbered(_bare(data)), path)
+    elif kind == "qrels":
+        _write_qrels(data, path)
+    else:
+        _write_table(documents, path, kind)
+    return [path]
+
+
+def _bare(data: Dataset) -> Dataset:
+    """The documents without ids and comments."""
+    parts = data.X, data.y, data.query_ptr, data.qids
+    return Dataset.from_parts(*parts, feature_names=data.feature_names, input_order=data.input_order)
+
+
+def _numbered(data: Dataset) -> Dataset:
+    """The documents with whole numbers for query ids."""
+    if data.qids.dtype.kind in "iu":
+        return data
+    warnings.warn("query ids are no whole numbers: numbered from 1 in their order", stacklevel=3)
+    numbers = np.arange(1, data.n_queries + 1)
+    parts = data.X, data.y, data.query_ptr, numbers
+    return Dataset.from_parts(*parts, feature_names=data.feature_names, input_order=data.input_order)
+
+
+def _write_pair(documents: Weighted, path: Path, ending: str) -> list[Path]:
+    """Lines without queries, gathered, and their numbers of rows beside them."""
+    data = _bare(documents.data.gathered())
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder, "data")
+        write_letor(_numbered_quietly(data), plain)
+        with open_to_write(path) as stream:
+            for lines in _whole_lines(plain):
+                stream.write(_QUERY.sub(rb"\1", lines))
+    written = [path, path.with_name(path.name + ending)]
+    _write_lines(written[1], np.diff(data.query_ptr).tolist())
+    if documents.weights is not None:
+        written.append(path.with_name(path.name + ".weight"))
+        _write_lines(written[2], documents.data.from_input_order(documents.weights).tolist())
+    return written
+
+
+def _numbered_quietly(data: Dataset) -> Dataset:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the ids are not written
+        return _numbered(data)
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while lines := file.readlines(1 << 22):
+            yield b"".join(lines)
+
+
+def _write_lines(path: Path, values: list[Any]) -> None:
+    with open_to_write(path) as stream:
+        stream.write("".join(f"{value!r}\n" for value in values).encode())
+
+
+def _write_qrels(data: Dataset, path: Path) -> None:
+    """TREC's judgments: one whole number a document, which needs an id."""
+    if data.doc_ids is None or not all(data.doc_ids):
+        raise InputError(
+            "qrels name documents by their ids, and some have none: name the column (doc_id)", path
+        )
+    if (data.y != np.floor(data.y)).any():
+        raise InputError("qrels have whole numbers as labels, found a fraction", path)
+    rows = zip(data.qid.tolist(), data.doc_ids, data.y.astype(int).tolist(), strict=True)
+    lines = [(f"{qid}", f"{doc}", label) for qid, doc, label in rows]
+    if any(len(word.split()) != 1 for qid, doc, _ in lines for word in (qid, doc)):
+        raise InputError("an id is empty or holds a space, which qrels cannot", path)
+    with open_to_write(path) as stream:
+        stream.write("".join(f"{qid} 0 {doc} {label}\n" for qid, doc, label in lines).encode())
+
+
+def _write_table(documents: Weighted, path: Path, kind: str) -> None:
+    """A row a document, in the order in which they came; an undefined feature is null."""
+    import polars as pl
+
+    data = documents.data
+    y = data.to_input_order(data.y)
+    is_whole = bool((y == np.floor(y)).all())
+    columns: dict[str, Any] = {"label": y.astype(np.int64) if is_whole else y}
+    columns["qid"] = data.to_input_order(data.qid)
+    if data.doc_ids is not None:
+        columns["doc_id"] = data.to_input_order(np.array(list(data.doc_ids), object)).tolist()
+    if documents.weights is not None:
+        columns["weight"] = documents.weights
+    taken = set(columns) & set(data.feature_names)
+    if taken:
+        raise InputError(
+            f"a feature is called {taken.pop()!r}, as a column that every table has: rename it", path
+        )
+    X = data.to_input_order(data.X)
+    columns |= {name: X[:, j] for j, name in enumerate(data.feature_names)}
+    frame = pl.DataFrame(columns, nan_to_null=True)
+    with open_to_write(path) as stream:
+        writers: dict[str, Any] = {
+            "csv": frame.write_csv,
+            "tsv": lambda to: frame.write_csv(to, separator="\t"),
+            "jsonl": frame.write_ndjson,
+            "parquet": frame.write_parquet,
+            "arrow": frame.write_ipc,
+        }
+        writers[kind](stream)
+
+
+@contextlib.contextmanager
+def from_stream(stream: IO[bytes], format: str | None) -> Iterator[Path]:
+    """What a stream holds, as a file that `read` knows by its name."""
+    ending = f".{format}" if format is not None and f".{format}" in TABLES else ".txt"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"stdin{ending}")
+        with path.open("wb") as file:
+            while piece := stream.read(1 << 20):
+                file.write(piece)
+        yield path
+
+
+def to_stream(documents: Weighted, stream: IO[bytes], format: str | None) -> None:
+    """Write documents to a stream: a format of one file."""
+    kind = format_of(Path("-"), format)
+    if kind in PAIRS:
+        raise InputError(f"{kind} has two files: give the name of the first by -o")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "stdout")
+        write_data(documents, path, kind)
+        stream.write(path.read_bytes())

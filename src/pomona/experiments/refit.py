@@ -1,0 +1,134 @@
+"""What a comparison leaves for production: its models by name, and the best ranker trained on everything.
+
+The best is chosen on the validation queries, never on the test queries: those are to tell how good it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import re
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pomona.data.concatenation import concatenated
+from pomona.errors import InputError
+from pomona.experiments.results import Results
+from pomona.experiments.source import fold_sources
+from pomona.experiments.spec import ranker_class
+from pomona.rankers.base import Ranker
+
+_ITERATIONS = ("n_trees", "n_epochs", "n_iterations", "n_rounds")
+"""What rankers call the number of steps that validation data would otherwise decide."""
+
+
+@dataclass(frozen=True)
+class Refit:
+    """A ranker that was trained on all queries of a dataset.
+
+    Attributes
+    ----------
+    label : what the comparison calls it. valid : its mean on the validation queries, by which it was chosen.
+    parameters : as the best of its runs had them, its number of steps the median of all its runs.
+    """
+
+    ranker: Ranker
+    label: str
+    dataset: str
+    measure: str
+    valid: float
+    parameters: dict[str, Any]
+    n_queries: int
+
+    @property
+    def sentence(self) -> str:
+        """In words."""
+        return (
+            f"{self.label}, the best on the validation queries of {self.dataset} ({self.measure} "
+            f"{self.valid:.4f}), trained on all {self.n_queries} queries"
+        )
+
+
+def refit_best(results: Results, dataset: str | None = None) -> Refit:
+    """Train the ranker that is best on the validation queries on all queries of a dataset.
+
+    dataset : the first if left out.
+    """
+    name = dataset or results.runs["dataset"][0]
+    runs = results.runs.filter(dataset=name, state="done", is_bound=False)
+    main = results.spec.main
+    valid = results.values.filter(dataset=name, part="valid")
+    if valid.is_empty():
+        raise InputError(f"{name} has no validation queries to choose the best ranker by")
+    keys = ["ranker", "fold", "seed"]
+    of_runs = valid.group_by(keys).agg(pl.col(main).mean().alias("valid"))
+    scored = runs.join(of_runs, on=keys, how="inner")
+    means = scored.group_by("ranker", maintain_order=True).agg(pl.col("valid").mean())
+    label, mean = means.sort("valid", descending=True, maintain_order=True).row(0)
+    own = scored.filter(ranker=label).sort("valid", descending=True, maintain_order=True)
+    cls = ranker_class(next(row.ranker for row in results.spec.rows() if row.label == label))
+    parameters = _parameters(own, cls)
+    spec = next(one for one in results.spec.datasets if name in {v.name for v in one.variants()})
+    fold = fold_sources(spec, results.spec.n_folds)[0].load()
+    data = concatenated([part for part in (fold.train, fold.valid, fold.test) if part is not None])
+    ranker = cls(**parameters).fit(data)
+    return Refit(ranker, label, name, main, mean, parameters, data.n_queries)
+
+
+def _parameters(own: pl.DataFrame, cls: type[Ranker]) -> dict[str, Any]:
+    """Those of the best run, with so many steps as its runs took on average before they got worse."""
+    best = own.row(0, named=True)
+    given = json.loads(best["parameters"])
+    parameters: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    declared = cls().get_params(deep=False)
+    steps = own["best_iteration"].drop_nulls().to_list()
+    counted = next((name for name in _ITERATIONS if name in declared), None)
+    if counted is not None and steps:
+        parameters[counted] = max(1, round(statistics.median(steps)))
+    if "seed" in declared:
+        parameters.setdefault("seed", best["seed"])
+    return parameters
+
+
+def index_models(results: Results) -> Path | None:
+    """Write `models/index.csv`: whose model each file is; and give each a name beside its own.
+
+    The names are links, `models/DATASET-RANKER-fold1-seed0.pomona`, where the file system has them.
+    """
+    if results.directory is None:
+        return None
+    folder = results.directory / "models"
+    text = io.StringIO()
+    columns = ("file", "name", "dataset", "ranker", "fold", "seed", "kind", "parameters")
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    taken: set[str] = set()
+    for run in results.runs.filter(state="done", is_bound=False).iter_rows(named=True):
+        file, name = f"{run['run']}.pomona", _name(run, taken)
+        writer.writerow({**run, "file": file, "name": name})
+        link = folder / name
+        with contextlib.suppress(OSError):  # a file system without links has the index
+            if link.is_symlink():
+                link.unlink()
+            link.symlink_to(file)
+    path = folder / "index.csv"
+    path.write_text(text.getvalue(), encoding="utf-8")
+    return path
+
+
+def _name(run: Mapping[str, Any], taken: set[str]) -> str:
+    plain = [re.sub(r"[^A-Za-z0-9._=]+", "-", run[key]).strip("-.") for key in ("dataset", "ranker")]
+    stem = "-".join([*filter(None, plain), f"fold{run['fold']}", f"seed{run['seed']}"])
+    name, number = f"{stem}.pomona", 1
+    while name in taken:
+        number += 1
+        name = f"{stem}-{number}.pomona"
+    taken.add(name)
+    return name

@@ -1,0 +1,54 @@
+import csv
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pomona as pm
+from pomona.errors import InputError
+from pomona.experiments.compare import compare
+from pomona.experiments.refit import index_models, refit_best
+from pomona.experiments.spec_options import spec_from_options
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    from here_runner import HereRunner
+
+    folder = tmp_path_factory.mktemp("refit")
+    pm.write_letor(pm.simulate(40, docs_per_query=10, n_features=4, seed=1), folder / "data.txt")
+    spec = spec_from_options([str(folder / "data.txt")], "randomranker,mart(n_trees=10)", n_folds=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pomona.experiments.compare.LocalRunner", HereRunner)
+        return compare(spec, folder / "out")
+
+
+def test_the_best_on_the_validation_queries_is_trained_on_all(results):
+    found = refit_best(results)
+    assert found.label == "MART(n_trees=10)"
+    assert found.n_queries == 40
+    steps = results.runs.filter(ranker="MART(n_trees=10)")["best_iteration"].to_list()
+    assert found.ranker.model_.n_trees == round(float(np.median(steps)))
+    assert "trained on all 40 queries" in found.sentence
+    valid = results.values.filter(ranker="MART(n_trees=10)", part="valid")
+    assert found.valid == pytest.approx(valid.group_by("fold").agg(m=pl.col("ndcg@10").mean())["m"].mean())
+
+
+def test_every_model_has_a_name(results):
+    path = index_models(results)
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert len(rows) == 6
+    named = {row["name"]: row for row in rows}
+    one = next(name for name in named if "MART-n_trees=10-fold1-seed0" in name)
+    assert (path.parent / named[one]["file"]).is_file()
+    if (path.parent / one).is_symlink():
+        assert pm.load_model(path.parent / one).name == "mart"
+    assert index_models(results) == path  # again, over the links
+
+
+def test_no_validation_queries(results):
+
+    without = replace(results, values=results.values.filter(pl.col("part") != "valid"))
+    with pytest.raises(InputError, match="no validation queries"):
+        refit_best(without)
