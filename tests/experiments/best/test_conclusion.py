@@ -3,7 +3,7 @@ import pytest
 
 import pomona as pm
 from experiments.best.here_pool import FOREST, SHORT_MENU, use
-from pomona.errors import InputError
+from pomona.errors import InputError, PomonaError
 from pomona.experiments.best.conclusion import conclude, docs_to_choose_by, reserve
 from pomona.experiments.best.menu import Recipe
 from pomona.experiments.best.plan import Plan
@@ -91,6 +91,14 @@ def test_what_is_not_as_asked_for_is_said(concluded, monkeypatch):
 def test_nothing_within_the_limits(concluded):
     with pytest.raises(InputError, match="no ranker could be fitted within the limits; the first: takes"):
         concluded(Limits(microseconds=1e-9))
+
+
+def test_no_time(plan, tmp_path, monkeypatch):
+    use(monkeypatch)
+    with Store(tmp_path) as store, Search(plan, store, "ndcg@5", Limits(), seed=0) as search:
+        search.run(0.0)
+        with pytest.raises(PomonaError, match="no ranker was fitted in the time: give more of it"):
+            conclude(search, 1.0, 1.0)
 
 
 def test_few_queries_choose_where_the_time_was_short(plan, tmp_path, monkeypatch):
