@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -112,7 +114,11 @@ def test_few_queries_choose_where_the_time_was_short(plan, tmp_path, monkeypatch
 
 
 def test_how_many_documents_choose(plan):
-    assert docs_to_choose_by(plan, 1.0) == plan.data.n_docs
+    def search(plan, choosing_seconds):
+        return SimpleNamespace(plan=plan, choosing_seconds=choosing_seconds)
+
+    assert docs_to_choose_by(search(plan, 1e-4), 1.0) == plan.data.n_docs
     large = Plan.of(pm.simulate(700, docs_per_query=40, n_features=2, seed=1), None, 4, seed=0)
-    assert docs_to_choose_by(large, 1.0) == 10_000
-    assert docs_to_choose_by(large, 50.0) == 15_000
+    assert docs_to_choose_by(search(large, 1e-4), 1.0) == 3_000
+    assert docs_to_choose_by(search(large, 1e-4), 60.0) == int(0.08 * 60 / (7 * 1e-4))
+    assert docs_to_choose_by(search(large, 1e-9), 1.0) == min(large.data.n_docs, 60_000)
