@@ -1,9 +1,11 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import pomona as pm
 from experiments.best.here_pool import FOREST, SHORT_MENU, use
-from pomona.errors import InputError
+from pomona.errors import InputError, PomonaError
 from pomona.experiments.best.conclusion import conclude, docs_to_choose_by, reserve
 from pomona.experiments.best.menu import Recipe
 from pomona.experiments.best.plan import Plan
@@ -93,6 +95,14 @@ def test_nothing_within_the_limits(concluded):
         concluded(Limits(microseconds=1e-9))
 
 
+def test_no_time(plan, tmp_path, monkeypatch):
+    use(monkeypatch)
+    with Store(tmp_path) as store, Search(plan, store, "ndcg@5", Limits(), seed=0) as search:
+        search.run(0.0)
+        with pytest.raises(PomonaError, match="no ranker was fitted in the time: give more of it"):
+            conclude(search, 1.0, 1.0)
+
+
 def test_few_queries_choose_where_the_time_was_short(plan, tmp_path, monkeypatch):
     use(monkeypatch, SHORT_MENU[:2])
     with Store(tmp_path) as store, Search(plan, store, "ndcg@5", Limits(), seed=0) as search:
@@ -104,7 +114,11 @@ def test_few_queries_choose_where_the_time_was_short(plan, tmp_path, monkeypatch
 
 
 def test_how_many_documents_choose(plan):
-    assert docs_to_choose_by(plan, 1.0) == plan.data.n_docs
+    def search(plan, choosing_seconds):
+        return SimpleNamespace(plan=plan, choosing_seconds=choosing_seconds)
+
+    assert docs_to_choose_by(search(plan, 1e-4), 1.0) == plan.data.n_docs
     large = Plan.of(pm.simulate(700, docs_per_query=40, n_features=2, seed=1), None, 4, seed=0)
-    assert docs_to_choose_by(large, 1.0) == 10_000
-    assert docs_to_choose_by(large, 50.0) == 15_000
+    assert docs_to_choose_by(search(large, 1e-4), 1.0) == 3_000
+    assert docs_to_choose_by(search(large, 1e-4), 60.0) == int(0.08 * 60 / (7 * 1e-4))
+    assert docs_to_choose_by(search(large, 1e-9), 1.0) == min(large.data.n_docs, 60_000)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import pomona as pm
-from pomona.experiments.best.stack import Choice, Rules, Tried, choose, estimate, values_of
+from pomona.experiments.best.stack import Choice, Rules, Tried, choose, estimate, rehearse, values_of
 
 NDCG = pm.measure("ndcg@5")
 
@@ -97,3 +97,7 @@ def test_few_queries(data):
     found = estimate(tried(outputs[: one.n_docs], one), Rules())
     assert np.isfinite(found.mean)
     assert np.isnan(found.low)
+
+
+def test_a_rehearsal_tells_how_long_a_choice_takes():
+    assert 0 < rehearse(NDCG) < 0.1

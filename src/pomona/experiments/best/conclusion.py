@@ -23,9 +23,9 @@ from pomona.rankers.base import Ranker
 from pomona.rankers.combine.linear_combination import LinearCombination
 
 _MOST_RANKERS = 60
-_DOCS_A_SECOND = 300
-_LEAST_DOCS, _MOST_DOCS = 10_000, 60_000
-_STARTING_SECONDS = 3.0
+_CHOOSING_SHARE, _CHOICES = 0.08, 7
+_LEAST_DOCS, _MOST_DOCS = 3_000, 60_000
+_LOADING_SECONDS = 2.0  # of models and of the kernels that score them
 _TIMED_DOCS, _N_TIMINGS = 20_000, 3
 
 
@@ -54,20 +54,27 @@ class Conclusion:
     notes: tuple[str, ...]
 
 
-def docs_to_choose_by(plan: Plan, seconds: float) -> int:
-    """Of how many judged documents the choice is made, so that it takes a small part of the time."""
+def docs_to_choose_by(search: Search, seconds: float) -> int:
+    """Of how many judged documents the choice is made, so that it takes a small part of the time.
+
+    `search.choosing_seconds`, of a document, were measured here with four rankers; there may be eight, and
+    the estimate chooses five times more.
+    """
+    plan = search.plan
     n_judged = int(np.diff(plan.data.query_ptr)[plan.judged(list(range(plan.n_folds)))].sum())
-    return min(n_judged, int(np.clip(_DOCS_A_SECOND * seconds, _LEAST_DOCS, _MOST_DOCS)))
+    affordable = _CHOOSING_SHARE * seconds / (_CHOICES * search.choosing_seconds)
+    return min(n_judged, int(np.clip(affordable, _LEAST_DOCS, _MOST_DOCS)))
 
 
 def reserve(search: Search, seconds: float) -> float:
     """The seconds that the end will take, by what is known so far."""
-    kept = min(0.3 * seconds, 0.3 + 3.5e-4 * docs_to_choose_by(search.plan, seconds))
+    choosing = _CHOICES * search.choosing_seconds * docs_to_choose_by(search, seconds)
+    kept = min(0.3 * seconds, _LOADING_SECONDS + choosing)
     if search.limits.microseconds is not None:  # then models may have to be fitted again
         rung = len(search.rungs) - 1
         best = search.race.ranking(rung)[:3]
         again = sum(search.race.expected_seconds(runner, rung) for runner in best)
-        kept += min(0.4 * seconds, _STARTING_SECONDS + 1.5 * again)
+        kept += min(0.4 * seconds, 1.0 + 1.5 * again)
     return kept
 
 
@@ -75,7 +82,7 @@ def conclude(search: Search, seconds: float, left: float) -> Conclusion:
     """The model that is best by the queries that were judged; of so many seconds in all, so many are left."""
     started = time.monotonic()
     rung, folds, runners = _finished(search)
-    tried = _tried(search, rung, folds, runners, docs_to_choose_by(search.plan, seconds))
+    tried = _tried(search, rung, folds, runners, docs_to_choose_by(search, seconds))
     most = np.inf if search.limits.microseconds is None else search.limits.microseconds
     # With formats, sums must be of models of one kind; scaling inside queries no engine does.
     stacked = Rules(("none",) if search.limits.formats else ("standard", "none"), most)

@@ -28,11 +28,13 @@ from pomona.errors import InputError
 from pomona.experiments.best.menu import SHORTENED, Recipe
 from pomona.experiments.best.plan import JUDGE, Plan, PlanSource
 from pomona.experiments.best.race import Job, Outcome, Race, Rung, Runner, rungs_of
+from pomona.experiments.best.stack import rehearse
 from pomona.experiments.execute import RunResult, Task, execute, versions
 from pomona.experiments.run import RunSpec
 from pomona.experiments.runner import share_cores, thread_counts
 from pomona.experiments.spec import ranker_class
 from pomona.experiments.store import Store
+from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.base import Ranker, load_model
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json
 
@@ -69,6 +71,7 @@ class Search:
     """A race over the recipes of the menu, on the queries of a plan, kept in a store; a context.
 
     interrupted : whether Ctrl-C ended it.
+    choosing_seconds : what a document adds to the time of a choice, here and now.
     """
 
     def __init__(self, plan: Plan, store: Store, measure: str, limits: Limits, seed: int) -> None:
@@ -83,6 +86,7 @@ class Search:
         self._restore()
         self._n_jobs, threads = share_cores(None, n_threads(), plan.data.X.nbytes)
         self._pool = Pool(self._n_jobs, thread_counts(threads), _ready)
+        self.choosing_seconds = rehearse(parse_measure(measure))  # while the processes get ready
 
     def __enter__(self) -> Self:
         return self

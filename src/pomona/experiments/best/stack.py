@@ -12,6 +12,7 @@ which scale, which weights) and judged by what was chosen without it.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -141,6 +142,22 @@ def choose(tried: Tried, rules: Rules) -> Choice:
         options.append(_learnt(tried, members, columns, scale, spreads))
     # The first of equals: what is simpler comes first.
     return max(options, key=lambda option: option.value)
+
+
+def rehearse(measure: Measure) -> float:
+    """Choose among rankers of invented queries, and so load all kernels; the seconds a document then took.
+
+    The second time: the first one is the loading.
+    """
+    random, n_queries, n_docs = np.random.default_rng(0), 150, 20
+    shape = (n_queries * n_docs, 4)
+    labels, qid = random.integers(0, 3, shape[0]), np.repeat(np.arange(n_queries), n_docs)
+    data = Dataset(np.zeros((shape[0], 1)), labels, qid)
+    tried = Tried.of(data, random.standard_normal(shape), "abcd", [1.0] * 4, measure)
+    for _ in range(2):
+        started = time.perf_counter()
+        choose(tried, Rules())
+    return (time.perf_counter() - started) / data.n_docs
 
 
 def estimate(tried: Tried, rules: Rules, *, level: float = 0.95, seed: int = 0) -> Estimate:
