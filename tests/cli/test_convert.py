@@ -83,10 +83,6 @@ def test_from_a_log_to_training_data(tmp_path):
         run(*files[:2])
 
 
-def test_a_model_needs_a_format(model, tmp_path):
-    with pytest.raises(InputError, match="add -f FORMAT"):
-
-
 def test_data_by_the_name_of_the_output(tmp_path):
     pm.write_letor(DATA, tmp_path / "data.txt")
     told = json.loads(run(tmp_path / "data.txt", "-o", tmp_path / "data.parquet", "--json").stdout)

@@ -30,11 +30,11 @@ def test_report_and_numbers(file, tmp_path):
     table = pl.read_parquet(tmp_path / "trace.parquet")
     assert set(table["qid"]) == {"3", "7"}
     assert sorted(set(table["iteration"])) == [0, 1, 2, 3, 4]
-    ranker = pm.LambdaMART(n_trees=4, n_leaves=4, normalize=False, truncation=None).fit(DATA)
+    ranker = pm.LambdaMART(n_trees=4, n_leaves=4, normalize=False, truncation=None, noise=0).fit(DATA)
     last = table.filter(iteration=4)
     assert last["score"].to_list() == pytest.approx(ranker.predict(DATA)[last["row"]].tolist())
     page = (tmp_path / "report.html").read_text()
-    assert "25 training queries · n_trees=4, normalize=False, truncation=None, n_leaves=4" in page
+    assert "25 training queries · n_trees=4, normalize=False, truncation=None, noise=0, n_leaves=4" in page
     for name in (
         "figures/watch-3.svg",
         "figures/watch-7.pdf",

@@ -18,7 +18,8 @@ SPACE = {
 
 
 def make(**chosen):
-    return pm.MART(**{"n_trees": 4, "n_leaves": 7, "max_bins": 32, "min_docs": 2, **chosen})
+    few = {"n_trees": 4, "growth": "leafwise", "n_leaves": 7, "max_bins": 32, "min_docs": 2}
+    return pm.MART(**{**few, **chosen})
 
 
 def run(n_trials=6, seed=(0, 0), space=SPACE, make=make):

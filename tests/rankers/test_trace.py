@@ -9,7 +9,7 @@ from pomona.errors import InputError
 from pomona.rankers.trace import instructive_query
 
 DATA = pm.simulate(25, docs_per_query=12, n_features=8, seed=4)
-PUBLISHED = {"normalize": False, "truncation": None}
+PUBLISHED = {"normalize": False, "truncation": None, "noise": 0}
 COLUMNS = ["iteration", "qid", "doc", "row", "label", "score", "rank", "lambda", "weight"]
 
 

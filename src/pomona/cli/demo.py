@@ -11,7 +11,7 @@ from pomona.cli.options import Jobs, Json
 
 _RANKERS = (
     "LambdaMART=lambdamart(n_trees=100)",
-    "LambdaMART oblivious=lambdamart(growth=oblivious, n_trees=100)",
+    "LambdaMART leaf-wise=lambdamart(growth=leafwise, n_trees=100)",
     "MART=mart(n_trees=100)",
     "RandomForest=randomforest(n_trees=50)",
     "linearregression",
@@ -58,7 +58,7 @@ def _watch_one(directory: Path, comparison: str, n_queries: int, seed: int) -> N
     from pomona.rankers.trace import Trace
 
     trace = Trace()
-    ranker = LambdaMART(n_trees=50, n_leaves=10, normalize=False, truncation=None, seed=seed)
+    ranker = LambdaMART(n_trees=50, n_leaves=10, normalize=False, truncation=None, noise=0, seed=seed)
     ranker.fit(simulate(n_queries, seed=seed), trace=trace)
     trace.facts["comparison"] = comparison
     trace.write(directory)

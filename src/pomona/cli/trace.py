@@ -11,7 +11,7 @@ from pomona.cli.options import Data, DocId, Json, Label, Qid, named_columns
 from pomona.errors import InputError
 
 _COUNTS = ("n_trees", "n_epochs", "n_rounds")
-_PUBLISHED = {"normalize": False, "truncation": None}
+_PUBLISHED = {"normalize": False, "truncation": None, "noise": 0}
 
 
 def trace(
@@ -40,7 +40,7 @@ def trace(
     The directory has the linked picture (report.html), the numbers for each iteration and document
     (trace.parquet: iteration, qid, doc, row, label, score, rank, lambda, weight) and the measure of the query
     and of all training queries (trace-measures.parquet). Lambdas are the published ones (normalize=false,
-    truncation=none), unless set otherwise.
+    truncation=none, noise=0), unless set otherwise.
 
     \b
     Example:  pomona trace lambdamart train.txt --query 18219 -s measure=err@20 -s n_leaves=10 -o watch

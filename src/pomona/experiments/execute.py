@@ -250,7 +250,7 @@ def _fitted(run: RunSpec, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
     learnt = {
         "best_iteration": getattr(ranker, "best_iteration_", None),
         "curves": {part: curve for part, curve in curves.items() if part not in PARTS or part in run.curves},
-        "parameters": ranker.get_params(deep=False),
+        "parameters": ranker.get_params(deep=False) | getattr(ranker, "chosen_", {}),
     }
     return ranker, {**record, **parameters_to_json(learnt)}
 

@@ -111,8 +111,8 @@ def offsets_of(query_ptr: ArrayLike, n_docs: int) -> Offsets:
     return offsets
 
 
-def draws_seed(seed: int, scores: Values) -> np.uint64:
-    """The seed of what is drawn at random for these scores.
+def draws_seed(seed: int, scores: Values, whole: Whole | None = None) -> np.uint64:
+    """The seed of what is drawn at random for these scores, and those on other machines, if any.
 
     It depends on nothing else: who asks twice, as a trace does, is told the same, and a training that goes on
     from a model draws as if it had never stopped.
@@ -120,7 +120,10 @@ def draws_seed(seed: int, scores: Values) -> np.uint64:
     >>> [int(draws_seed(seed, np.array([0.5, 2.0]))) for seed in (1, 2)]
     [16350706990806445181, 16805016337361970826]
     """
-    words = np.array([seed % 2**64, scores.view(np.uint64).sum()], np.uint64)
+    total = scores.view(np.int64).sum(keepdims=True)  # in any order
+    if whole is not None:
+        whole.add(total)
+    words = np.array([seed % 2**64, total.view(np.uint64)[0]], np.uint64)
     return np.uint64(mix(words + GOLDEN).sum())
 
 

@@ -15,7 +15,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._splitmix import word_of
 from pomona._types import Values
 from pomona.errors import InputError
-from pomona.objectives.base import Objective, draws_seed, scores_of
+from pomona.objectives.base import Objective, Whole, draws_seed, scores_of
 
 _BITS = 12
 _GUMBEL = -np.log(-np.log((np.arange(1 << _BITS) + 0.5) / (1 << _BITS)))
@@ -24,14 +24,17 @@ _PER_WORD = 64 // _BITS
 
 
 @kernel
-def _perturb(first, last, scores, quantiles, scale, seed, n_draws, out):
-    """out (n_draws, n_docs): scores with noise; a random word has that of several draws."""
+def _perturb(first, last, scores, quantiles, scale, seed, n_draws, numbers, out):
+    """out (n_draws, n_docs): scores with noise; a random word has that of several draws.
+
+    numbers : of the documents among all, or empty, if these are all.
+    """
     mask = np.uint64(quantiles.size - 1)
     for i in range(first, last):
         word = np.uint64(0)
         for draw in range(n_draws):
             if draw % _PER_WORD == 0:
-                word = word_of(seed + np.uint64(draw), np.uint64(i))
+                word = word_of(seed + np.uint64(draw), np.uint64(numbers[i] if numbers.size else i))
             out[draw, i] = scores[i] + scale * quantiles[word & mask]
             word >>= np.uint64(_BITS)
 
@@ -61,22 +64,26 @@ class NoisyObjective(Objective):
             raise InputError(f"n_draws must be at least 1, found {n_draws}")
         self._objective, self._scale, self._n_draws, self._seed = objective, float(scale), n_draws, seed
         self.tie_order = objective.tie_order
+        self._whole: Whole | None = None
 
     def start(self) -> float:
         """Where the other objective starts."""
         return self._objective.start()
+
+    def join(self, whole: Whole) -> None:
+        """Every document meets the noise that it meets where all stand together."""
+        self._objective.join(whole)
+        self.tie_order, self._whole = self._objective.tie_order, whole
 
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
     ) -> None:
         """The mean gradients and hessians over the draws; the same scores always meet the same noise."""
         scores = scores_of(scores, len(out_gradient))
-        seed, noisy = draws_seed(self._seed, scores), np.empty((self._n_draws, len(scores)))
-        over_chunks(
-            _perturb,
-            *(len(scores), scores, _GUMBEL, self._scale, seed, self._n_draws, noisy),
-            smallest=1 << 14,
-        )
+        seed, noisy = draws_seed(self._seed, scores, self._whole), np.empty((self._n_draws, len(scores)))
+        numbers = np.empty(0, np.int64) if self._whole is None else self._whole.doc_numbers
+        noise = (_GUMBEL, self._scale, seed, self._n_draws, numbers, noisy)
+        over_chunks(_perturb, len(scores), scores, *noise, smallest=1 << 14)
         gradient, hessian = np.empty_like(out_gradient), np.empty_like(out_hessian)
         out_gradient[:], out_hessian[:] = 0.0, 0.0
         for drawn in noisy:

@@ -80,3 +80,23 @@ def test_gradient_splits(parts):
     assert other.score(valid) > 0.6
     # Where second derivatives are all alike, the two are one.
     assert MART(n_trees=3, splits="gradient").fit(train).model_ == MART(n_trees=3).fit(train).model_
+
+
+def test_what_was_left_open_is_chosen_and_told(parts, tmp_path):
+    train, _ = parts
+    ranker = LambdaMART(n_trees=5, min_docs=7).fit(train)
+    assert ranker.chosen_ == {"growth": "oblivious", "max_depth": 4, "noise": 0.5}
+    assert MART(n_trees=2).fit(train).chosen_ == {"growth": "oblivious", "max_depth": 4}
+    assert ranker.get_params()["growth"] == "auto"
+    assert "max_depth=4" in repr(ranker)
+    assert repr(LambdaMART(n_trees=5)) == "LambdaMART(n_trees=5)"
+    # What repr says trains the same model.
+    again = eval(repr(ranker), {"LambdaMART": LambdaMART})
+    assert again.fit(train).model_ == ranker.model_
+    assert again.chosen_ == {}
+    ranker.save(tmp_path / "m.pomona")
+    loaded = load_model(tmp_path / "m.pomona")
+    assert loaded.chosen_ == ranker.chosen_
+    assert repr(loaded) == repr(ranker)
+    # Other parameters, or other data, and it chooses again.
+    assert ranker.set_params(n_leaves=5, noise=0).fit(train).chosen_ == {"growth": "leafwise"}

@@ -37,9 +37,9 @@ def forests(rows):
     deep = np.arange(300)
     chain = {"left": np.append(deep[1:], ~300), "right": ~deep, "threshold": 3 - deep / 100, "gain": deep}
     return {
-        "lambdamart": pm.LambdaMART(n_trees=12, min_docs=3).fit(train).model_,
-        "mart, with a base": pm.MART(n_trees=5, min_docs=3).fit(train).model_,
-        "oblivious": pm.LambdaMART(n_trees=4, growth="oblivious", min_docs=1).fit(train).model_,
+        "lambdamart": pm.LambdaMART(n_trees=12, n_leaves=31, min_docs=3).fit(train).model_,
+        "mart, with a base": pm.MART(n_trees=5, n_leaves=31, min_docs=3).fit(train).model_,
+        "oblivious": pm.LambdaMART(n_trees=4, growth="oblivious", max_depth=6, min_docs=1).fit(train).model_,
         "no tree": Forest.empty(6, base=0.25),
         "deep": Forest(
             **{**chain, "feature": deep % 6, "nan_left": deep % 2 == 0, "value": np.linspace(-1, 1, 301)},

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
@@ -17,13 +18,14 @@ from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange, Validation, restored
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.forests.training.growth import LEFT_OPEN, growth_for
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.forests.training.start_scores import one_a_row, start_scores
 from pomona.rankers.inputs import as_dataset
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.model_file import with_prefix
 from pomona.rankers.movable import Movable
-from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share
+from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share, types_of
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.device import is_on_gpu
@@ -39,9 +41,10 @@ class ForestRanker(Ranker):
     measure : judges the validation queries, and is what `score` reports; any measure, any convention.
     n_trees : the most trees to grow.
     learning_rate : the share of each tree's step that is taken.
-    n_leaves : leaves of a tree, when grown leaf by leaf.
-    growth : `leafwise`, or `oblivious`: all nodes of a level share one split.
-    max_depth : the deepest a leaf may lie; None leaves it open (6 for oblivious trees).
+    growth : `leafwise`, `oblivious` (all nodes of a level share one split), or `auto`: as suits the number
+        of training documents, unless `n_leaves` are given: leaf-wise. `chosen_` tells which.
+    n_leaves : leaves of a tree, when grown leaf by leaf; None for as many as suit the data.
+    max_depth : the deepest a leaf may lie; None for any, of oblivious trees for one that suits the data.
     splits : by what splits are chosen: `newton`, ΣG²/ΣH, or `gradient`, ΣG²/n, which suits small data.
     min_docs, min_hessian : the least documents and the least sum of second derivatives in a leaf.
     l2 : shrinks leaf values, −ΣG / (ΣH + l2).
@@ -54,6 +57,10 @@ class ForestRanker(Ranker):
     warm_start : go on from the trees of the last fit (or of the loaded model), up to `n_trees` in all.
     seed : same seed, same model, whatever the number of threads.
     verbose : show a progress bar.
+
+    Attributes
+    ----------
+    chosen_ : the parameters that were left open, as the data chose them (see `training/growth.py`).
     """
 
     is_traceable = True
@@ -66,8 +73,8 @@ class ForestRanker(Ranker):
     measure: str | Measure = "ndcg@10"
     n_trees: PositiveInt = 500
     learning_rate: Share = 0.1
-    n_leaves: Annotated[int, Interval(2)] = 31
-    growth: Literal["leafwise", "oblivious"] = "leafwise"
+    growth: Literal["auto", "leafwise", "oblivious"] = "auto"
+    n_leaves: Annotated[int, Interval(2)] | None = None
     max_depth: PositiveInt | None = None
     splits: Literal["newton", "gradient"] = "newton"
     min_docs: PositiveInt = 20
@@ -251,6 +258,13 @@ class ForestRanker(Ranker):
         """One score a document from the outputs of the forests."""
         return first_output(outputs)
 
+    def choose(self, train: Dataset) -> dict[str, Any]:
+        """How trees grow on these data: as asked, and as suits them where nothing was asked."""
+        asked = {name: getattr(self, name) for name in LEFT_OPEN if hasattr(self, name)}
+        growth = growth_for(asked, self._portion.count_docs(train))
+        self.chosen_ = {name: value for name, value in growth.items() if value != asked[name]}
+        return growth
+
     def _config(self) -> BoostingConfig:
         return BoostingConfig(self.n_trees, self.learning_rate, self.query_fraction, self.seed)
 
@@ -259,9 +273,10 @@ class ForestRanker(Ranker):
             raise InputError(
                 f"found {len(self.monotone)} monotone constraints for {train.n_features} features"
             )
+        growth = self.choose(train)
         rules = GrowthRules(
-            n_leaves=self.n_leaves,
-            max_depth=self.max_depth,
+            n_leaves=growth["n_leaves"] or 2,  # oblivious trees have a depth
+            max_depth=growth["max_depth"],
             l2=self.l2,
             min_docs=self.min_docs,
             min_hessian=self.min_hessian,
@@ -269,8 +284,13 @@ class ForestRanker(Ranker):
             feature_fraction=self.feature_fraction,
             newton_splits=self.splits == "newton",
         )
-        how = (self.growth, train.X, rules, self.max_bins, self.seed)
+        how = (growth["growth"], train.X, rules, self.max_bins, self.seed)
         return self._portion.grower(*how, on_gpu=is_on_gpu(self.device))
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """After `fit`, with the parameters that the data chose in place of those that were left open."""
+        as_grown = clone(self).set_params(**getattr(self, "chosen_", {}))
+        return str(super(ForestRanker, as_grown).__repr__(N_CHAR_MAX))
 
     @property
     def model_(self) -> Forest:
@@ -329,6 +349,7 @@ class ForestRanker(Ranker):
         for k, forest in enumerate(self.models_):
             arrays |= {f"{k}.{name}": array for name, array in forest.arrays().items()}
         facts |= {"bases": [forest.base for forest in self.models_], "needs_base": self.needs_base_}
+        facts["chosen"] = self.chosen_
         if self.base_model_ is not None:
             written, learnt = self.base_model_.written()
             facts["base_model"] = {"ranker": self.base_model_.name, **written}
@@ -344,8 +365,11 @@ class ForestRanker(Ranker):
             Forest.of_arrays(with_prefix(arrays, f"{k}."), self.n_features_in_, float(base))
             for k, base in enumerate(facts["bases"])
         ]
-        start = {"needs_base": False, "base_model": None, **facts}  # earlier versions had neither
-        check_learnt({"needs_base": bool}, start)
+        start = {"needs_base": False, "base_model": None, "chosen": {}, **facts}  # earlier versions had none
+        check_learnt({"needs_base": bool, "chosen": dict}, start)
+        cls: type = type(self)
+        self.chosen_ = {name: value for name, value in start["chosen"].items() if name in LEFT_OPEN}
+        check_learnt({name: types_of(cls)[name] for name in self.chosen_}, self.chosen_)
         self.needs_base_, self.base_model_ = start["needs_base"], None
         if (written := start["base_model"]) is not None:
             self.base_model_ = restored(written["ranker"], written, with_prefix(arrays, "base."))

@@ -35,7 +35,7 @@ class LambdaMART(ForestRanker):
         NDCG-Loss2++ of Wang et al. 2018 (`lambdaloss`), for measures of gains and discounts: this, and ten
         times what one rank more between the two costs. The cut-off of the measure then does not matter.
     noise : the scale of Gumbel noise on the scores; lambdas are then the mean over `noise_draws` rankings
-        near the current one. 0 for the ranking itself, as published.
+        near the current one. 0 for the ranking itself, as published; None for what suits the data.
     noise_draws : how many rankings; each costs as much as all lambdas without noise.
 
     The others are those of every `ForestRanker`.
@@ -43,8 +43,8 @@ class LambdaMART(ForestRanker):
     Departures
     ----------
     - A discounted measure with a cut-off below 30 is trained as if cut at 30, and no pair beyond pushes
-      (`truncation`); lambdas are damped as LightGBM does (`normalize`). `truncation=None, normalize=False`
-      trains exactly towards the measure, as published.
+      (`truncation`); lambdas are damped as LightGBM does (`normalize`). `truncation=None, normalize=False,
+      noise=0` trains exactly towards the measure, as published.
     - Any measure under any convention, where LightGBM and XGBoost train towards NDCG and MAP only. The
       discount beyond a cut-off is exactly 0; RankLib and LightGBM keep the tail's.
     - Splits are chosen by second-order gain as in LightGBM, not by the variance of the lambdas as in RankLib
@@ -52,7 +52,8 @@ class LambdaMART(ForestRanker):
     - Equal scores (as in the first round) are ranked in a seeded random order, so that label-sorted files
       leak nothing.
     - Pairs can be weighted as in LambdaLoss (`weighting`).
-    - Lambdas can be averaged over random rankings near the current one (`noise`): YetiRank's idea.
+    - Lambdas of small data are averaged over random rankings near the current one (`noise`), YetiRank's idea,
+      and trees are oblivious there (`growth`); `growth="leafwise"` grows the paper's.
     - Training starts at 0 or from an earlier forest (`warm_start`), not from any other model, and the best
       round by the validation measure is kept.
     """
@@ -66,7 +67,7 @@ class LambdaMART(ForestRanker):
     truncation: PositiveInt | None = 30
     normalize: bool = True
     weighting: Literal["swap", "lambdaloss"] = "swap"
-    noise: NonNegativeFloat = 0.0
+    noise: NonNegativeFloat | None = None
     noise_draws: PositiveInt = 4
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
@@ -83,6 +84,7 @@ class LambdaMART(ForestRanker):
         else:
             measure = deepened(self.parsed_measure, self.truncation)
             objective = LambdaObjective(measure, train.y, train.query_ptr, **options)
-        if self.noise > 0:
-            objective = NoisyObjective(objective, scale=self.noise, n_draws=self.noise_draws, seed=self.seed)
-        return objective
+        noise = self.choose(train)["noise"]
+        if noise == 0:
+            return objective
+        return NoisyObjective(objective, scale=noise, n_draws=self.noise_draws, seed=self.seed)

@@ -68,7 +68,8 @@ class RandomForest(ForestRanker):
     n_trees: PositiveInt = 300
     trees_per_bag: PositiveInt = 1
     objective: Literal["regression", "lambda"] = "regression"
-    n_leaves: Annotated[int, Interval(2)] = 100
+    growth: Literal["auto", "leafwise", "oblivious"] = "leafwise"
+    n_leaves: Annotated[int, Interval(2)] | None = 100
     min_docs: PositiveInt = 1
     min_hessian: NonNegativeFloat = 0.0
     feature_fraction: Share = 0.3

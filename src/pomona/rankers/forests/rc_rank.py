@@ -53,8 +53,7 @@ class RCRank(ForestRanker):
         "feature_fraction": (0.3, 1.0, "linear"),
     }
 
-    growth: Literal["leafwise", "oblivious"] = "oblivious"
-    max_depth: PositiveInt | None = 6
+    growth: Literal["auto", "leafwise", "oblivious"] = "oblivious"
     l2: NonNegativeFloat = 3.0
     min_docs: PositiveInt = 1
     enhanced: bool = False

@@ -42,6 +42,10 @@ class Portion:
         """How many training queries there are in all."""
         return train.n_queries
 
+    def count_docs(self, train: Dataset) -> int:
+        """How many training documents there are in all."""
+        return train.n_docs
+
     def here(self, of_all: NDArray[Any]) -> NDArray[Any]:
         """Of one value for each of all training queries, those of the queries here."""
         return of_all
@@ -118,6 +122,9 @@ class PeerPortion(Portion):
 
     def n_queries(self, train: Dataset) -> int:
         return self._counts["train"]
+
+    def count_docs(self, train: Dataset) -> int:
+        return self.n_docs
 
     def here(self, of_all: NDArray[Any]) -> NDArray[Any]:
         return of_all[self.query_numbers]

@@ -1,0 +1,70 @@
+"""Real collections in folds, and judgements of the same queries set side by side."""
+
+import functools
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import pomona as pm
+from pomona.data.catalog import load_folds
+from pomona.data.k_fold import QueryKFold
+from pomona.errors import PomonaError
+
+COLLECTIONS = ("mq2007", "mq2008", "ohsumed", "mslr-subset", "lightgbm-example")
+MEASURES = ("ndcg@10", "ndcg@5", "ap")
+
+
+@functools.cache
+def whole(name):
+    """All queries of a collection; None where its files are not here."""
+    try:
+        parts = [part for part in load_folds(name)[0] if part is not None]
+    except PomonaError as error:
+        warnings.warn(f"{name} is left out: {error}", stacklevel=2)
+        return None
+    X, y = (np.concatenate([getattr(part, one) for part in parts]) for one in ("X", "y"))
+    # Parts may number their queries alike.
+    qid = np.concatenate(
+        [np.unique(part.qid, return_inverse=True)[1] + 10**6 * k for k, part in enumerate(parts)]
+    )
+    return pm.Dataset(X, y, qid=qid)
+
+
+def crossed(data, seeds):
+    """Random folds of all queries; a quarter of what is left to train on chooses the number of trees."""
+    for seed in seeds:
+        for inside, outside in QueryKFold(5, seed=seed).split_queries(data):
+            yield *data.take(inside).split([0.75, 0.25], seed=seed), data.take(outside)
+
+
+def repeated(name, n_seeds):
+    """The folds of a collection, of a small one twice as often."""
+    data = whole(name)
+    return [] if data is None else crossed(data, range(n_seeds if data.n_queries > 500 else 2 * n_seeds))
+
+
+@dataclass
+class Judged:
+    """What a ranker is worth to every query, the mean over all times that the query was tested."""
+
+    seconds: float = 0.0
+    _values: dict = field(default_factory=lambda: {name: [] for name in MEASURES})
+    _qids: list = field(default_factory=list)
+
+    def add(self, test, scores, seconds):
+        self.seconds += seconds
+        self._qids.append(test.qids)
+        judged = pm.evaluate(test, scores, list(MEASURES), per_query=True)
+        for name, parts in self._values.items():
+            parts.append(judged[name])
+
+    def of_queries(self, measure="ndcg@10"):
+        _, place = np.unique(np.concatenate(self._qids), return_inverse=True)
+        return np.bincount(place, np.concatenate(self._values[measure])) / np.bincount(place)
+
+
+def with_interval(differences):
+    """Their mean, and half a 95 % interval."""
+    half = 1.96 * np.std(differences, ddof=1) / np.sqrt(len(differences))
+    return f"{np.mean(differences):+.4f} ± {half:.4f}"
