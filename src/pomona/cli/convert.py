@@ -80,8 +80,8 @@ def convert(
     """Read data, or the model of any trainer, and write it in another form.
 
     Data for LightGBM and XGBoost are two files, OUT and OUT.query or OUT.group (and OUT.weight, where IN has
-    one). The model format `pomona` is Pomona's own, which every verb reads. With JUDGMENTS, IN is a feature log
-    of Elasticsearch, OpenSearch or Solr (or a table), and OUT becomes LETOR text of what joined.
+    one). The model format `pomona` is Pomona's own, which every verb reads. With JUDGMENTS, IN is a feature
+    log of Elasticsearch, OpenSearch or Solr (or a table), and OUT becomes LETOR text of what joined.
 
     \b
     Example:  pomona convert train.txt -o train.parquet

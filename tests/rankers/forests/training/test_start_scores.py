@@ -53,9 +53,7 @@ def test_rows_in_any_order():
     expected = pm.MART(**FEW).fit(DATA, base=base).predict(DATA, base=base)
     upon = pm.MART(**FEW).fit(mixed, base=base[order])
     np.testing.assert_allclose(upon.predict(mixed, base=base[order]), expected[order], atol=1e-6)
-    in_arrays = pm.MART(**FEW).fit(
-        mixed.to_input_order(mixed.X), DATA.y[order], DATA.qid[order], base=base[order]
-    )
+    in_arrays = pm.MART(**FEW).fit(mixed.X, DATA.y[order], DATA.qid[order], base=base[order])
     np.testing.assert_array_equal(in_arrays.model_.value, upon.model_.value)
 
 

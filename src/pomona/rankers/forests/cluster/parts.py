@@ -86,7 +86,7 @@ def with_weights(data: Dataset, weight: str | None, path: object) -> Part:
     column = data.feature_names.index(weight)
     others = [j for j in range(data.n_features) if j != column]
     names = [data.feature_names[j] for j in others]
-    weights = data.to_input_order(data.X[:, column].astype(np.float64))
+    weights = data.X[:, column].astype(np.float64)
     return Part.of(data.replace(X=np.ascontiguousarray(data.X[:, others]), feature_names=names), weights)
 
 
