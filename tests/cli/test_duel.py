@@ -24,11 +24,11 @@ def folder(tmp_path_factory):
     data = pm.simulate(30, docs_per_query=8, n_features=3, seed=1)
     pm.write_letor(data, folder / "test.txt")
     read = pm.read(folder / "test.txt")
-    y = read.to_input_order(read.y)
+    y = read.y
     random = np.random.default_rng(0)
     for name, spread in (("old", 4), ("new", 0.5)):
         np.savetxt(folder / f"{name}.txt", y + spread * random.standard_normal(len(y)))
-    qid = read.to_input_order(read.qid)
+    qid = read.qid
     market = np.where(qid % 2, "de", "fr")
     pl.DataFrame({"grade": y, "query": qid, "market": market}).write_csv(folder / "test.csv")
     pl.DataFrame({"qid": read.qids, "kind": ["a", "b", "c"] * 10}).write_csv(folder / "queries.csv")

@@ -64,7 +64,7 @@ def test_a_table_without_labels_and_queries(tmp_path):
     forest, linear = pm.LambdaMART(n_trees=3, min_docs=3).fit(data), pm.LinearRegression().fit(data)
     forest.save(tmp_path / "forest.pomona")
     linear.save(tmp_path / "linear.pomona")
-    X = data.to_input_order(data.X)
+    X = data.X
     columns = {name: X[:, j] for j, name in reversed(list(enumerate("abc")))}
     columns |= {"url": ["u"] * len(X), "label": [None] * len(X)}
     pl.DataFrame(columns).write_parquet(tmp_path / "new.parquet")
@@ -72,7 +72,7 @@ def test_a_table_without_labels_and_queries(tmp_path):
     assert json.loads(run(tmp_path / "forest.pomona", tmp_path / "new.parquet", "--json").output) == expected
     with pytest.raises(InputError, match="no column 'qid'"):
         run(tmp_path / "linear.pomona", tmp_path / "new.parquet")
-    pl.DataFrame({**columns, "query": data.to_input_order(data.qid)}).write_parquet(tmp_path / "new.parquet")
+    pl.DataFrame({**columns, "query": data.qid}).write_parquet(tmp_path / "new.parquet")
     arguments = ("--qid", "query", "--doc-id", "url", "--json")
     found = json.loads(run(tmp_path / "linear.pomona", tmp_path / "new.parquet", *arguments).output)
     assert found == linear.predict(data).tolist()

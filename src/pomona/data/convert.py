@@ -208,10 +208,10 @@ def _write_table(documents: Weighted, path: Path, kind: str) -> None:
     import polars as pl
 
     data = documents.data
-    y = data.to_input_order(data.y)
+    y = data.y
     is_whole = bool((y == np.floor(y)).all())
     columns: dict[str, Any] = {"label": y.astype(np.int64) if is_whole else y}
-    columns["qid"] = data.to_input_order(data.qid)
+    columns["qid"] = data.qid
     if data.doc_ids is not None:
         columns["doc_id"] = data.to_input_order(np.array(list(data.doc_ids), object)).tolist()
     if documents.weights is not None:
@@ -221,7 +221,7 @@ def _write_table(documents: Weighted, path: Path, kind: str) -> None:
         raise InputError(
             f"a feature is called {taken.pop()!r}, as a column that every table has: rename it", path
         )
-    X = data.to_input_order(data.X)
+    X = data.X
     columns |= {name: X[:, j] for j, name in enumerate(data.feature_names)}
     frame = pl.DataFrame(columns, nan_to_null=True)
     with open_to_write(path) as stream:

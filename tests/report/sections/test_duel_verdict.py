@@ -14,7 +14,7 @@ from report.drawn import spec_of
 @pytest.fixture(scope="module")
 def found():
     data = pm.simulate(40, docs_per_query=8, n_features=3, seed=1)
-    y, random = data.to_input_order(data.y), np.random.default_rng(0)
+    y, random = data.y, np.random.default_rng(0)
     scores = {name: y + spread * random.standard_normal(len(y)) for name, spread in (("old", 4), ("new", 1))}
     return pm.duel(data, scores, ["ndcg@5", "ap"])
 
