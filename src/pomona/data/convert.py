@@ -113,7 +113,7 @@ def read_weighted(path: Path, *, qrels: Path | None = None, **columns: Any) -> W
     except ValueError:
         raise InputError("expected a number a line", beside) from None
     if len(weights) == data.n_queries != data.n_docs:
-        weights = data.to_input_order(np.repeat(weights, np.diff(data.query_ptr)))
+        weights = data.to_input_order(np.repeat(weights, data.query_lengths))
     if len(weights) != data.n_docs or not np.isfinite(weights).all():
         raise InputError(f"found {len(weights)} weights for {data.n_docs} documents", beside)
     return Weighted(data, weights)
@@ -139,8 +139,7 @@ def write_data(documents: Weighted, path: Path, format: str | None = None) -> li
 
 def _bare(data: Dataset) -> Dataset:
     """The documents without ids and comments."""
-    parts = data.X, data.y, data.query_ptr, data.qids
-    return Dataset.from_parts(*parts, feature_names=data.feature_names, input_order=data.input_order)
+    return Dataset(data.X, data.y, data.qid, feature_names=data.feature_names)
 
 
 def _numbered(data: Dataset) -> Dataset:
@@ -148,9 +147,8 @@ def _numbered(data: Dataset) -> Dataset:
     if data.qids.dtype.kind in "iu":
         return data
     warnings.warn("query ids are no whole numbers: numbered from 1 in their order", stacklevel=3)
-    numbers = np.arange(1, data.n_queries + 1)
-    parts = data.X, data.y, data.query_ptr, numbers
-    return Dataset.from_parts(*parts, feature_names=data.feature_names, input_order=data.input_order)
+    numbers = data.to_input_order(np.repeat(np.arange(1, data.n_queries + 1), data.query_lengths))
+    return Dataset(data.X, data.y, numbers, feature_names=data.feature_names)
 
 
 def _write_pair(documents: Weighted, path: Path, ending: str) -> list[Path]:
@@ -163,7 +161,7 @@ def _write_pair(documents: Weighted, path: Path, ending: str) -> list[Path]:
             for lines in _whole_lines(plain):
                 stream.write(_QUERY.sub(rb"\1", lines))
     written = [path, path.with_name(path.name + ending)]
-    _write_lines(written[1], np.diff(data.query_ptr).tolist())
+    _write_lines(written[1], data.query_lengths.tolist())
     if documents.weights is not None:
         written.append(path.with_name(path.name + ".weight"))
         _write_lines(written[2], documents.data.from_input_order(documents.weights).tolist())
@@ -213,7 +211,7 @@ def _write_table(documents: Weighted, path: Path, kind: str) -> None:
     columns: dict[str, Any] = {"label": y.astype(np.int64) if is_whole else y}
     columns["qid"] = data.qid
     if data.doc_ids is not None:
-        columns["doc_id"] = data.to_input_order(np.array(list(data.doc_ids), object)).tolist()
+        columns["doc_id"] = list(data.doc_ids)
     if documents.weights is not None:
         columns["weight"] = documents.weights
     taken = set(columns) & set(data.feature_names)
