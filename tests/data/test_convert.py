@@ -27,9 +27,9 @@ def data():
 
 
 def same(one, other):
-    assert np.array_equal(one.to_input_order(one.X), other.to_input_order(other.X), equal_nan=True)
-    assert np.array_equal(one.to_input_order(one.y), other.to_input_order(other.y))
-    assert np.array_equal(one.to_input_order(one.qid), other.to_input_order(other.qid))
+    assert np.array_equal(one.X, other.X, equal_nan=True)
+    assert np.array_equal(one.y, other.y)
+    assert np.array_equal(one.qid, other.qid)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_lightgbms_pair_as_lightgbm_reads_it(data, tmp_path):
     assert read.get_weight().tolist() == [1, 3, 2, 4]
     back = read_weighted(files[0])
     assert back.weights.tolist() == [1, 3, 2, 4]
-    assert np.array_equal(back.data.X, data.X, equal_nan=True)
+    assert np.array_equal(back.data.X, data.gathered().X, equal_nan=True)
 
 
 def test_xgboosts_pair(data, tmp_path):
@@ -88,7 +88,7 @@ def test_weights_go_into_a_table_and_not_into_letor(data, tmp_path):
 
 def test_judgments_and_a_run(data, tmp_path):
     write_data(Weighted(data), tmp_path / "a.qrels")
-    assert (tmp_path / "a.qrels").read_text() == "7 0 a 2\n7 0 c 1\n5 0 b 0\n5 0 d 0\n"
+    assert (tmp_path / "a.qrels").read_text() == "7 0 a 2\n5 0 b 0\n7 0 c 1\n5 0 d 0\n"
     (tmp_path / "run").write_text("7 Q0 c 1 2.5 t\n7 Q0 x 2 1 t\n")
     run = read_weighted(tmp_path / "run", qrels=tmp_path / "a.qrels").data
     assert run.y.tolist() == [1, 0]
