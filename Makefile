@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check kernels fuzz bench papers clean
+.PHONY: demo test check kernels package fuzz bench papers clean
 demo: $(VENV)/.installed       ## install, then run the main job on built-in data
 	$(BIN)/pomona demo
 
@@ -19,6 +19,11 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+package: $(VENV)/.installed-dev  ## dist/: what would be uploaded, checked
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
 
 MINUTES ?= 10
 fuzz: $(VENV)/.installed-dev   ## made-up and damaged files, kills, shuffled rows: MINUTES of them, then a table
