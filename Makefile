@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check kernels package fuzz bench papers clean
+.PHONY: demo test check kernels package docs fuzz bench papers clean
 demo: $(VENV)/.installed       ## install, then run the main job on built-in data
 	$(BIN)/pomona demo
 
@@ -24,6 +24,9 @@ package: $(VENV)/.installed-dev  ## dist/: what would be uploaded, checked
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
+
+docs: $(VENV)/.installed-docs    ## the site, in site/; any warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 MINUTES ?= 10
 fuzz: $(VENV)/.installed-dev   ## made-up and damaged files, kills, shuffled rows: MINUTES of them, then a table
@@ -58,5 +61,9 @@ $(VENV)/.installed-dev: pyproject.toml constraints-dev.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]' --constraint constraints-dev.txt
 	touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@ $(VENV)/.installed
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
