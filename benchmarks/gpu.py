@@ -17,7 +17,6 @@ from pomona._cuda import cuda, problem
 from pomona._jit import n_threads
 from pomona.trees.cuda.score import CudaScorer
 
-
 _ASKED = (
     ("LambdaMART", {"n_leaves": 31, "noise": 0}),
     ("LambdaMART", {"growth": "oblivious", "max_depth": 6, "noise": 0}),
@@ -61,7 +60,7 @@ def main():
                 f"| {name} {more or ''} | {trees:,} | {on_gpu:.2f} | {on_cpu:.2f} | {forest == expected} |",
                 flush=True,
             )
-    forest = pm.LambdaMART(n_trees=500, n_leaves=64, noise=0, early_stopping=None, device="cuda").fit(train).model_
+    _, forest = fit(train, 500, "cuda", n_leaves=64, noise=0)
     scorer, X = CudaScorer(forest), cuda.to_device(train.X)
     same = scorer.score(X).copy_to_host().tobytes() == forest.score(train.X).tobytes()
     seconds = [timed(lambda: (scorer.score(X), cuda.synchronize()))[0] for _ in range(5)]
