@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pomona._jit import over_chunks
 from pomona._types import Features, Labels, Offsets
 from pomona.data.columns import checked_features, checked_labels, checked_query_ids, refuse_other_index
 from pomona.data.text import TextColumn, offsets
@@ -236,8 +237,10 @@ class Dataset:
 
     def take_rows(self, rows: Offsets, query_ptr: Offsets, qids: NDArray[Any]) -> Dataset:
         """These rows of `gathered()`, which are those of the queries `qids`, one query after the other."""
+        features: Features = np.empty((len(rows), self.n_features), self._X.dtype)
+        over_chunks(_take, len(rows), self._X, rows, features, smallest=1 << 14)
         return Dataset.from_parts(
-            self._X[rows],
+            features,
             self._y[rows],
             query_ptr,
             qids,
@@ -365,6 +368,11 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
+
+
+def _take(first: int, last: int, X: Features, rows: Offsets, out: Features) -> None:
+    """Rows of a large table, which several threads copy faster than one."""
+    np.take(X, rows[first:last], axis=0, out=out[first:last], mode="clip")
 
 
 @cache

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 from pomona._types import Features, Values
 from pomona.data.columns import checked_features, refuse_other_index
 from pomona.data.dataset import Dataset, numbered
-from pomona.data.table import features_of_frame
 from pomona.errors import InputError
 
 
@@ -103,6 +102,8 @@ def rows_of(X: Any, names: tuple[str, ...], ranker: str) -> Features:
         return checked_features(rows_of_documents(documents, names))
     found = None
     if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
+        from pomona.data.table import features_of_frame
+
         X, columns = features_of_frame(X)
         found = _named(columns)
     rows = checked_features(X)
