@@ -2,6 +2,7 @@
 
 import asyncio
 import runpy
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -37,7 +38,12 @@ def ask(ranker, tmp_path, monkeypatch):
         async with app.router.lifespan_context(app), client:
             return await client.post("/rank", json={"documents": documents})
 
-    return lambda documents: asyncio.run(answer(documents))
+    # In a thread of its own: other tests may have left a running loop in this one.
+    def ask(documents):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(asyncio.run, answer(documents)).result()
+
+    return ask
 
 
 def documents(data, query=0):

@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
     pm.write_letor(data, folder / "test.txt")
     train = pm.read(folder / "test.txt")
     pm.LinearRegression().fit(train).save(folder / "linear.pomona")
-    pm.LambdaMART(n_trees=3, min_docs=3).fit(train).save(folder / "forest.pomona")
+    pm.LambdaMART(n_trees=3, n_leaves=31, noise=0, min_docs=3).fit(train).save(folder / "forest.pomona")
     return folder, train.take([int(np.argmax(np.diff(train.query_ptr)))])
 
 

@@ -59,7 +59,8 @@ def search(
     optuna = require_optuna()
     sampler = optuna.samplers.TPESampler(seed=int(np.random.SeedSequence(seed).generate_state(1)[0]))
     study = optuna.create_study(sampler=sampler, direction="maximize")
-    as_asked = {name: value for name, value in make().get_params(deep=False).items() if name in space}
+    parameters = make().get_params(deep=False)
+    as_asked = {name: parameters[name] for name in space if name in parameters}
     places = {_is_inside(value, space[name]) for name, value in as_asked.items()}
     if places <= {True}:
         study.enqueue_trial(as_asked)

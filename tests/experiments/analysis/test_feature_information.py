@@ -99,8 +99,9 @@ def test_information_is_that_of_other_code(data, feature, bins):
 
 
 def test_a_is_that_of_all_pairs(data):
+    rows_of = data.gathered()
     for feature, row in enumerate(rows(data)):
-        assert row["a"] == pytest.approx(a_by_pairs(data.X[:, feature], data.y, data.query_ptr))
+        assert row["a"] == pytest.approx(a_by_pairs(rows_of.X[:, feature], rows_of.y, rows_of.query_ptr))
 
 
 def test_real_labels_and_queries_without_pairs():

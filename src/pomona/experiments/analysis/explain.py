@@ -179,5 +179,5 @@ def _carriers(differences: Values, names: Sequence[str]) -> tuple[str, ...]:
     toward = differences * np.sign(total)
     order = np.argsort(-toward, kind="stable")
     so_far = np.cumsum(toward[order])
-    n = int(np.searchsorted(so_far, abs(total) * (1 - 1e-12))) + 1 if total else 0
+    n = int(np.searchsorted(so_far, abs(total) * (1 - 1e-9))) + 1 if total else 0
     return tuple(names[j] for j in order[:n])

@@ -43,4 +43,6 @@ def _number(setting: Any) -> float | None:
 
 
 def _word(setting: Any) -> str:
+    if setting is None:
+        return "auto"  # left to the ranker
     return f"{setting:.4g}" if isinstance(setting, float) else str(setting)
