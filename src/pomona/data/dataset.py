@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Features, Labels, Offsets
-from pomona.data.columns import checked_features, checked_labels, checked_query_ids, refuse_other_index
+from pomona.data.columns import (
+    checked_features,
+    checked_labels,
+    ids_of_rows,
+    refuse_other_index,
+)
 from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
@@ -66,6 +71,8 @@ class Dataset:
     X : (n_docs, n_features) array, SciPy sparse matrix or data frame; NaN means undefined.
     y : (n_docs,) labels, finite.
     qid : (n_docs,) query ids, integers or strings.
+    group : instead of `qid`, the number of documents of each query, one after the other, as LightGBM has it;
+        queries are then numbered from 0.
     doc_ids : document ids, which `docid` tie breaking needs.
     feature_names : one name a feature; `f1, f2, …` when left out.
 
@@ -90,8 +97,9 @@ class Dataset:
         self,
         X: Any,
         y: ArrayLike,
-        qid: ArrayLike,
+        qid: ArrayLike | None = None,
         *,
+        group: ArrayLike | None = None,
         doc_ids: Iterable[str] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> None:
@@ -104,7 +112,7 @@ class Dataset:
             feature_names = column_names if feature_names is None and has_names else feature_names
         features = checked_features(X)
         labels = checked_labels(y, len(features))
-        query_ids = checked_query_ids(qid)
+        query_ids = ids_of_rows(qid, group, labels.size)
         if query_ids.shape != labels.shape:
             raise InputError(f"found {query_ids.size} query ids for {labels.size} documents")
         order, query_ptr, qids = gather(query_ids)

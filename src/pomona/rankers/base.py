@@ -200,12 +200,14 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         y: Any = None,
         qid: Any = None,
         *,
+        group: ArrayLike | None = None,
         valid: Validation | None = None,
         sample_weight: ArrayLike | None = None,
         trace: Trace | None = None,
     ) -> Self:
         """Learn from a dataset, or from features, labels and query ids.
 
+        Instead of `qid`, `group` may tell how many rows each query has, one query after the other.
         `valid`, a dataset or (X, y, qid), is for early stopping and model selection; `sample_weight` has one
         weight a document (where a query counts as a whole, the mean of its documents'); `trace` records what
         happens to the documents of some training queries, iteration by iteration. The order of the rows, and
@@ -214,7 +216,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         if trace is not None and not self.is_traceable:
             raise InputError(f"{type(self).__name__} has no steps that a trace could show: leave trace out")
-        train = as_dataset(X, y, qid)
+        train = as_dataset(X, y, qid, group)
         if train.n_docs == 0 or train.n_features == 0:
             what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)
             raise InputError(f"found 0 {what}(s) (shape={shape}) while a minimum of 1 is required to learn")
