@@ -48,7 +48,7 @@ from pomona.rankers.model_file import (
     write_model,
 )
 from pomona.rankers.movable import Movable
-from pomona.rankers.parameter import NonNegativeInt, check_parameters
+from pomona.rankers.parameter import NonNegativeInt, check_parameters, refuse_unknown_names
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.shap import Shap
@@ -126,7 +126,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        writes_init = "__init__" in vars(cls)
         dataclass(kw_only=True, eq=False, repr=False)(cls)
+        if not writes_init:
+            refuse_unknown_names(cls)
 
     @classmethod
     def space_for(cls, parameters: Mapping[str, Any]) -> Mapping[str, SearchRange]:
