@@ -73,7 +73,5 @@ def unknown_parameter(owner: str, name: str, known: Iterable[str]) -> UnknownPar
     """
     names = list(known)
     ours = next((one for one in OTHER_NAMES.get(name, ()) if one in names), None)
-    advice = (
-        _ELSEWHERE.get(name) if ours is None else f"{name} is called {ours} here{_NOTES.get(ours or '', '')}"
-    )
+    advice = _ELSEWHERE.get(name) if ours is None else f"{name} is called {ours} here{_NOTES.get(ours, '')}"
     return UnknownParameterError(f"parameter of {owner}", name, names, advice)

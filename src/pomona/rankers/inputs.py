@@ -29,7 +29,10 @@ def as_dataset(X: Any, y: Any = None, qid: Any = None, group: Any = None) -> Dat
     if y is None:
         raise InputError("the labels y are missing: y should be a 1d array; or give a Dataset")
     if qid is None and group is None:
-        raise InputError("the query ids qid are missing: give a Dataset, or X, y and qid=…")
+        raise InputError(
+            "the query ids qid are missing: give a Dataset, or X, y and qid=…; in cross-validation "
+            "sklearn.set_config(enable_metadata_routing=True) and params={'qid': qid}"
+        )
     return Dataset(X, y, qid, group=group)
 
 
