@@ -371,6 +371,9 @@ class Dataset:
 
         return describe(self)
 
+    def _repr_html_(self) -> str:
+        return self.describe()._repr_html_()
+
     def __repr__(self) -> str:
         return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
 

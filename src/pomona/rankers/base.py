@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
 
 from pomona import _registry
 from pomona._arrays import whole_file
@@ -334,6 +335,12 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's picture, which wonders at sections of docstrings of ours."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Unknown section")
+            return str(estimator_html_repr(self))
 
     def _set_column_names(self, names: Sequence[str] | None) -> None:
         """The attribute that scikit-learn gives estimators that were fitted on columns with names."""
