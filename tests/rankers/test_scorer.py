@@ -103,6 +103,19 @@ def test_without_routing_missing_ids_are_told():
             cross_validate(pm.LinearRegression(), X, Y, **options)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_fits_without_ids_fail_and_say_why():
+    with pytest.raises(ValueError, match=r"fits failed(.|\n)*qid are missing.*enable_metadata_routing=True"):
+        cross_validate(pm.LinearRegression(), X, Y, cv=GroupKFold(3), groups=QID)
+
+
+@pytest.mark.usefixtures("routing")
+def test_groups_of_scikit_learn_serve_as_well():
+    options = {"params": {"qid": QID, "groups": QID}, "scoring": pm.scorer("ap"), "error_score": "raise"}
+    found = cross_validate(pm.LinearRegression(), X, Y, cv=GroupKFold(3), **options)
+    assert np.isfinite(found["test_score"]).all()
+
+
 def test_permutation_importance():
     X_strong = np.column_stack([Y, np.zeros(len(Y))])
     ranker = pm.LinearRegression().fit(X_strong, Y, qid=QID)
