@@ -189,6 +189,7 @@ def test_public_surface():
         "read",
         "read_letor",
         "read_log",
+        "scorer",
         "simulate",
         "write_letor",
     ]

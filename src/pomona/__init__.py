@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from pomona.rankers.neural.list_net import ListNet as ListNet
     from pomona.rankers.neural.rank_net import RankNet as RankNet
     from pomona.rankers.neural.soft_rank import SoftRank as SoftRank
+    from pomona.rankers.scorer import scorer as scorer
     from pomona.rankers.trace import Trace as Trace
     from pomona.transformers.balanced_draw import BalancedDraw as BalancedDraw
     from pomona.transformers.category_mean import CategoryMean as CategoryMean
@@ -111,6 +112,7 @@ _HOMES = {
     "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",
     "read_log": "pomona.data.logs",
+    "scorer": "pomona.rankers.scorer",
     "simulate": "pomona.data.simulate",
     "write_letor": "pomona.data.letor_writer",
 }

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from pomona._other_names import unknown_parameter
 from pomona.errors import InputError, UnknownNameError
 
 _KINDS: dict[Any, str] = {
@@ -166,7 +167,7 @@ def checked_parameters(cls: type, given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         try:
             if name not in kinds:
-                raise UnknownNameError(f"parameter of {cls.__name__}", name, kinds)
+                raise unknown_parameter(cls.__name__, name, kinds)
             values[name] = checked(value, kinds[name])
         except (InputError, UnknownNameError) as error:
             raise ValueRefusedError(name, error) from None

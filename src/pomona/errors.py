@@ -41,14 +41,21 @@ class UnknownNameError(PomonaError, LookupError):
 
     >>> print(UnknownNameError("measure", "ndgc", ["ndcg", "err", "ap"]))
     unknown measure 'ndgc': did you mean 'ndcg'? (known: ap, err, ndcg)
+
+    `advice` is said instead, where more is known of the name.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], advice: str | None = None) -> None:
         names = sorted(known)
         by_lower = {known_name.lower(): known_name for known_name in names}
         near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
         hint = f": did you mean {by_lower[near[0]]!r}?" if near else ":"
-        super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names) or 'none'})")
+        advice = f": {advice}" if advice else f"{hint} (known: {', '.join(names) or 'none'})"
+        super().__init__(f"unknown {kind} {name!r}{advice}")
+
+
+class UnknownParameterError(UnknownNameError, TypeError):
+    """A parameter that a class does not have: a TypeError, as Python's own refusal of a keyword is."""
 
 
 class MissingDataError(PomonaError, FileNotFoundError):

@@ -90,6 +90,8 @@ def test_settings_of_rankers():
         parsed_settings(pm.MART, ["n_trees=many"])
     with pytest.raises(PomonaError, match="unknown parameter of MART 'n_tree': did you mean 'n_trees'"):
         parsed_settings(pm.MART, ["n_tree=3"])
+    with pytest.raises(PomonaError, match="n_estimators is called n_trees here"):
+        parsed_settings(pm.MART, ["n_estimators=3"])
 
 
 def test_refusals(files):

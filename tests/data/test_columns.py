@@ -110,3 +110,34 @@ def test_a_finite_value_beyond_float32_is_refused_with_its_place(X, place):
     with pytest.raises(InputError, match=expected):
         Dataset(X, [0, 1], [1, 1])
     assert np.isinf(Dataset([[np.inf], [1]], [0, 1], [1, 1]).X[0, 0])
+
+
+def test_sizes_of_queries_stand_for_their_ids():
+    X, y = np.arange(6.0)[:, None], [0, 1, 2, 0, 1, 0]
+    data = Dataset(X, y, group=[2, 1, 3])
+    same = Dataset(X, y, [0, 0, 1, 2, 2, 2])
+    assert data.qid.tolist() == same.qid.tolist()
+    assert data.query_ptr.tolist() == [0, 2, 3, 6]
+    assert Dataset(X, y, group=pd.Series([5, 1])).query_lengths.tolist() == [5, 1]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"group": [2, 3]},
+            "sizes of 2 queries, 5 documents in all, for 6: one size a query; .* qid",
+        ),
+        ({"group": [0, 6]}, r"whole numbers above 0, found \[0, 6\]"),
+        ({"group": [3.0, 3.0]}, "whole numbers above 0"),
+        ({"group": [[3, 3]]}, "whole numbers above 0"),
+        ({"group": ["a", "b"]}, "whole numbers"),
+        ({"group": 6}, "whole numbers above 0, found 6"),
+        ({"group": []}, "group must be"),
+        ({"group": [6], "qid": [1] * 6}, "found both of qid and group"),
+        ({}, "found neither of qid and group"),
+    ],
+)
+def test_sizes_that_are_none_are_refused(given, said):
+    with pytest.raises(InputError, match=said):
+        Dataset(np.ones((6, 1)), np.ones(6), **given)

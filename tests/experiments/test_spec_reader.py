@@ -37,6 +37,7 @@ def refusal(tmp_path, text):
             ":6: ranker 2 ranker: unknown ranker 'lamdamart'",
         ),
         (f"{DATA}{RANKER}n_tree = 3\n", ":5: ranker 1 n_tree: unknown parameter of MART 'n_tree'"),
+        (f"{DATA}{RANKER}n_estimators = 3\n", "n_estimators is called n_trees here"),
         (f"{DATA}{RANKER}n_trees = 'many'\n", ":5: ranker 1 n_trees: found 'many', expected a whole number"),
         (f"{DATA}{RANKER}n_trees = true\n", ":5: ranker 1 n_trees: found True, expected a whole number"),
         (f"{DATA}{RANKER}measure = 'ndgc'\n", ":5: ranker 1 measure: unknown measure 'ndgc'"),
@@ -88,7 +89,7 @@ def refusal(tmp_path, text):
         (f"{DATA}{RANKER}[search]\nn_trials = 0\n", ":6: search n_trials: found 0, expected at least 1"),
         (
             f"{DATA}{RANKER}search.n_tree = [1, 2]\n",
-            ":5: ranker 1 search.n_tree: unknown parameter 'n_tree': did you mean 'n_trees'?",
+            ":5: ranker 1 search.n_tree: unknown parameter of mart 'n_tree': did you mean 'n_trees'?",
         ),
         (f"{DATA}{RANKER}search.l2 = 3\n", ":5: ranker 1 search.l2: found 3, expected a list"),
         (f"{DATA}{RANKER}search.l2 = []\n", "expected [least, most, scale] or a list of choices, found none"),

@@ -112,3 +112,26 @@ def test_a_model_of_the_users_own_class(data, tmp_path):
         load_model(tmp_path / "m.pomona")
     with threads(3):
         assert ranker.n_threads == 3
+
+
+@pytest.mark.parametrize("ranker", [pm.LinearRegression(), pm.LambdaMART(n_trees=5, n_leaves=4)])
+def test_sizes_of_queries_teach_as_their_ids_do(data, ranker):
+    X, y = data.X, data.y
+    expected = ranker.fit(X, y, qid=data.qid).predict(data)
+    np.testing.assert_array_equal(ranker.fit(X, y, group=data.query_lengths).predict(data), expected)
+    for given, said in (
+        ((X, y, data.qid), "found both of qid and group"),
+        ((X, y[:-1]), "for"),
+        ((data,), "leave y, qid and group out"),
+    ):
+        with pytest.raises(InputError, match=said):
+            ranker.fit(*given, group=data.query_lengths)
+
+
+def test_sizes_of_queries_with_start_scores(data):
+    ranker, start = pm.MART(n_trees=3, n_leaves=4), np.linspace(0, 1, data.n_docs)
+    expected = ranker.fit(data, base=start).predict(data, base=start)
+    ranker.fit(data.X, data.y, group=data.query_lengths, base=start)
+    np.testing.assert_array_equal(ranker.predict(data, base=start), expected)
+    with pytest.raises(InputError, match="with group: give qid"):
+        ranker.fit("train.parquet", group=[3], client=object())

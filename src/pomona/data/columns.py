@@ -49,6 +49,33 @@ def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
     return query_ids if query_ids.dtype.kind in "iu" else query_ids.astype(np.str_)
 
 
+def ids_of_rows(qid: ArrayLike | None, group: ArrayLike | None, n_docs: int) -> NDArray[Any]:
+    """The query id of every row, from the ids or from the sizes of queries, whichever was given."""
+    if group is not None and qid is None:
+        return ids_of_sizes(group, n_docs)
+    if qid is not None and group is None:
+        return checked_query_ids(qid)
+    found = "neither" if qid is None else "both"
+    raise InputError(f"found {found} of qid and group: give the query ids, or the sizes of queries")
+
+
+def ids_of_sizes(group: ArrayLike, n_docs: int) -> NDArray[np.int64]:
+    """The query ids of rows whose queries have these sizes, one after the other, numbered from 0.
+
+    >>> ids_of_sizes([2, 1, 3], 6).tolist()
+    [0, 0, 1, 2, 2, 2]
+    """
+    sizes = _array(group, "group must be the sizes of queries, whole numbers")
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes <= 0).any():
+        raise InputError(f"group must be the sizes of queries, whole numbers above 0, found {group!r:.60}")
+    if (total := int(sizes.sum())) != n_docs:
+        raise InputError(
+            f"group has the sizes of {sizes.size} queries, {total} documents in all, for {n_docs}: "
+            "one size a query; ids, one a document, are given as qid"
+        )
+    return np.repeat(np.arange(sizes.size), sizes)
+
+
 def _query_ids_of_objects(query_ids: NDArray[Any]) -> NDArray[Any]:
     values = query_ids.ravel().tolist()
     strange = {

@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from pomona._jit import over_chunks
 from pomona._types import Features, Labels, Offsets
-from pomona.data.columns import checked_features, checked_labels, checked_query_ids, refuse_other_index
+from pomona.data.columns import (
+    checked_features,
+    checked_labels,
+    ids_of_rows,
+    refuse_other_index,
+)
 from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
@@ -67,6 +72,8 @@ class Dataset:
     X : (n_docs, n_features) array, SciPy sparse matrix or data frame; NaN means undefined.
     y : (n_docs,) labels, finite.
     qid : (n_docs,) query ids, integers or strings.
+    group : instead of `qid`, the number of documents of each query, one after the other, as LightGBM has it;
+        queries are then numbered from 0.
     doc_ids : document ids, which `docid` tie breaking needs.
     feature_names : one name a feature; `f1, f2, …` when left out.
 
@@ -91,8 +98,9 @@ class Dataset:
         self,
         X: Any,
         y: ArrayLike,
-        qid: ArrayLike,
+        qid: ArrayLike | None = None,
         *,
+        group: ArrayLike | None = None,
         doc_ids: Iterable[str] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> None:
@@ -105,7 +113,7 @@ class Dataset:
             feature_names = column_names if feature_names is None and has_names else feature_names
         features = checked_features(X)
         labels = checked_labels(y, len(features))
-        query_ids = checked_query_ids(qid)
+        query_ids = ids_of_rows(qid, group, labels.size)
         if query_ids.shape != labels.shape:
             raise InputError(f"found {query_ids.size} query ids for {labels.size} documents")
         order, query_ptr, qids = gather(query_ids)
@@ -365,6 +373,9 @@ class Dataset:
         from pomona.data.statistics import describe
 
         return describe(self)
+
+    def _repr_html_(self) -> str:
+        return self.describe()._repr_html_()
 
     def __repr__(self) -> str:
         return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"

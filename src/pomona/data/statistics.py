@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pomona._html import html_table
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 
@@ -56,6 +57,10 @@ class Statistics:
         """The row as printed: column title to text."""
         columns = {title: format(getattr(self, name), how) for name, (title, how, _) in _COLUMNS.items()}
         return {**columns, "Undefined": "Yes" if self.has_undefined else "No"}
+
+    def _repr_html_(self) -> str:
+        row = self.row()
+        return html_table(list(row), [list(row.values())], "Dataset")
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain values, unrounded."""

@@ -49,6 +49,7 @@ from pathlib import Path
 from typing import Any
 
 from pomona import _registry
+from pomona._other_names import unknown_parameter
 from pomona._parameters import checked, parameter_kinds, show_value, write_key, write_value
 from pomona.errors import InputError, PomonaError, UnknownNameError
 from pomona.experiments.data_spec import DataSpec
@@ -93,7 +94,7 @@ class RankerSpec(Record):
             with refused_at(key):
                 if key not in kinds:
                     others = ("label", "search", "varied")
-                    raise UnknownNameError(f"parameter of {cls.__name__}", key, [*kinds, *others])
+                    raise unknown_parameter(cls.__name__, key, [*kinds, *others])
                 if key == "seed":
                     raise InputError("the comparison sets the seeds: write seeds = [0, 1] at the top")
                 given[key] = checked(value, kinds[key])
@@ -113,7 +114,7 @@ class RankerSpec(Record):
     def _range(self, key: str, value: Any, known: Mapping[str, Any]) -> SearchRange:
         with refused_at(f"search.{key}"):
             if key not in known:
-                raise UnknownNameError("parameter", key, known)
+                raise unknown_parameter(self.ranker, key, known)
             if key in self.parameters:
                 raise InputError(f"{key} is given, so it cannot be searched: leave one of them out")
             choices: list[Any] = [

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pomona._html import html_table
 from pomona._types import Offsets, Values
 from pomona.errors import InputError
 from pomona.measures.base import Measure
@@ -120,6 +121,14 @@ class Evaluation(dict[str, Any]):
     def n_empty(self) -> int:
         """How many queries have no relevant document."""
         return self.judgements[0].n_empty
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, f"{one.mean:.4f}", str(one.n_short))
+            for name, one in zip(self, self.judgements, strict=True)
+        ]
+        caption = f"{self.n_queries} queries, {self.n_empty} empty"
+        return html_table(["measure", "mean", "short queries"], rows, caption)
 
     def __str__(self) -> str:
         lines = [f"{'measure':<24} {'mean':>8}   of {self.n_queries} queries, {self.n_empty} empty"]

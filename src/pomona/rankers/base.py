@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
 
 from pomona import _registry
 from pomona._arrays import whole_file
@@ -48,7 +49,7 @@ from pomona.rankers.model_file import (
     write_model,
 )
 from pomona.rankers.movable import Movable
-from pomona.rankers.parameter import NonNegativeInt, check_parameters
+from pomona.rankers.parameter import NonNegativeInt, check_parameters, refuse_unknown_names
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.shap import Shap
@@ -126,7 +127,10 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        writes_init = "__init__" in vars(cls)
         dataclass(kw_only=True, eq=False, repr=False)(cls)
+        if not writes_init:
+            refuse_unknown_names(cls)
 
     @classmethod
     def space_for(cls, parameters: Mapping[str, Any]) -> Mapping[str, SearchRange]:
@@ -200,12 +204,14 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         y: Any = None,
         qid: Any = None,
         *,
+        group: ArrayLike | None = None,
         valid: Validation | None = None,
         sample_weight: ArrayLike | None = None,
         trace: Trace | None = None,
     ) -> Self:
         """Learn from a dataset, or from features, labels and query ids.
 
+        Instead of `qid`, `group` may tell how many rows each query has, one query after the other.
         `valid`, a dataset or (X, y, qid), is for early stopping and model selection; `sample_weight` has one
         weight a document (where a query counts as a whole, the mean of its documents'); `trace` records what
         happens to the documents of some training queries, iteration by iteration. The order of the rows, and
@@ -214,7 +220,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         if trace is not None and not self.is_traceable:
             raise InputError(f"{type(self).__name__} has no steps that a trace could show: leave trace out")
-        train = as_dataset(X, y, qid)
+        train = as_dataset(X, y, qid, group)
         if train.n_docs == 0 or train.n_features == 0:
             what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)
             raise InputError(f"found 0 {what}(s) (shape={shape}) while a minimum of 1 is required to learn")
@@ -329,6 +335,12 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's picture, which wonders at sections of docstrings of ours."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Unknown section")
+            return str(estimator_html_repr(self))
 
     def _set_column_names(self, names: Sequence[str] | None) -> None:
         """The attribute that scikit-learn gives estimators that were fitted on columns with names."""

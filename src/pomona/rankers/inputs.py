@@ -19,17 +19,20 @@ from pomona.data.dataset import Dataset, numbered
 from pomona.errors import InputError
 
 
-def as_dataset(X: Any, y: Any = None, qid: Any = None) -> Dataset:
-    """A dataset from a dataset, or from features, labels and query ids."""
+def as_dataset(X: Any, y: Any = None, qid: Any = None, group: Any = None) -> Dataset:
+    """A dataset from a dataset, or from features, labels and query ids, or the sizes of queries, `group`."""
     if isinstance(X, Dataset):
-        if y is not None or qid is not None:
-            raise InputError("a Dataset has its own labels and query ids: leave y and qid out")
+        if y is not None or qid is not None or group is not None:
+            raise InputError("a Dataset has its own labels and query ids: leave y, qid and group out")
         return X
     if y is None:
         raise InputError("the labels y are missing: y should be a 1d array; or give a Dataset")
-    if qid is None:
-        raise InputError("the query ids qid are missing: give a Dataset, or X, y and qid=…")
-    return Dataset(X, y, qid)
+    if qid is None and group is None:
+        raise InputError(
+            "the query ids qid are missing: give a Dataset, or X, y and qid=…; in cross-validation "
+            "sklearn.set_config(enable_metadata_routing=True) and params={'qid': qid}"
+        )
+    return Dataset(X, y, qid, group=group)
 
 
 def query_weights(weights: Values | None, data: Dataset) -> Values:

@@ -18,12 +18,13 @@ import math
 import types
 import typing
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, wraps
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Union
 
 import numpy as np
 
+from pomona._other_names import unknown_parameter
 from pomona.errors import InputError, UnknownNameError
 
 
@@ -63,6 +64,19 @@ def check_parameters(estimator: Any) -> None:
             if typing.get_origin(kind) is Literal:
                 raise UnknownNameError(name, str(value), map(str, typing.get_args(kind)))
             raise InputError(f"{name} must be {words(kind)}, found {value!r}")
+
+
+def refuse_unknown_names(cls: Any) -> None:
+    """Have a dataclass refuse an unknown parameter in words that help: see `unknown_parameter`."""
+    init, known = cls.__init__, [field.name for field in fields(cls)]
+
+    @wraps(init)
+    def init_known(self: Any, *positional: Any, **given: Any) -> None:
+        if unknown := next((name for name in given if name not in known), None):
+            raise unknown_parameter(cls.__name__, unknown, known)
+        init(self, *positional, **given)
+
+    cls.__init__ = init_known
 
 
 def values_outside(cls: type) -> dict[str, list[float]]:

@@ -50,9 +50,9 @@ def estimator_results(ranker: Ranker) -> list[dict[str, Any]]:
     """What came of every check of scikit-learn."""
     predict = Ranker.predict
 
-    def as_one_query(X: Any, y: Any = None, qid: Any = None) -> Dataset:
-        is_without = y is not None and qid is None and not isinstance(X, Dataset)
-        return as_dataset(X, _from_zero(y), _one_query(X)) if is_without else as_dataset(X, y, qid)
+    def as_one_query(X: Any, y: Any = None, qid: Any = None, group: Any = None) -> Dataset:
+        is_without = y is not None and qid is None and group is None and not isinstance(X, Dataset)
+        return as_dataset(X, _from_zero(y), _one_query(X)) if is_without else as_dataset(X, y, qid, group)
 
     def predict_one_query(self: Ranker, X: Any, qid: Any = None) -> Any:
         is_without = qid is None and not isinstance(X, Dataset)

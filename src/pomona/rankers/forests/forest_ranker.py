@@ -115,6 +115,7 @@ class ForestRanker(Ranker):
         y: Any = None,
         qid: Any = None,
         *,
+        group: ArrayLike | None = None,
         valid: Validation | None = None,
         sample_weight: ArrayLike | None = None,
         trace: Trace | None = None,
@@ -135,6 +136,8 @@ class ForestRanker(Ranker):
         """
         self._check_start(base, base_model)
         if client is not None:
+            if group is not None:
+                raise InputError("a cluster cannot train with group: give qid, the name of a column")
             return self._fit_on_cluster(X, y, qid, valid, sample_weight, trace, base, base_model, client)
         if self.warm_start and hasattr(self, "models_"):
             base_model = self.base_model_
@@ -142,7 +145,7 @@ class ForestRanker(Ranker):
         self._bases: tuple[Scores | None, Scores | None] = None, None
         if base is not None or base_model is not None:
             held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
-            of_train = start_scores(as_dataset(X, y, qid), base, base_model, "base")
+            of_train = start_scores(as_dataset(X, y, qid, group), base, base_model, "base")
             self._bases = of_train, None
             if held_out is not None:
                 of_valid = start_scores(held_out, valid_base, base_model, "valid_base")
@@ -152,7 +155,7 @@ class ForestRanker(Ranker):
         self.base_model_: Ranker | None = base_model
         self.needs_base_ = base is not None
         try:
-            return super().fit(X, y, qid, valid=valid, sample_weight=sample_weight, trace=trace)
+            return super().fit(X, y, qid, group=group, valid=valid, sample_weight=sample_weight, trace=trace)
         finally:
             del self._bases
 

@@ -93,6 +93,7 @@ class Imported(Ranker):
         y: Any = None,
         qid: Any = None,
         *,
+        group: ArrayLike | None = None,
         valid: Validation | None = None,
         sample_weight: ArrayLike | None = None,
         trace: Trace | None = None,
@@ -106,7 +107,7 @@ class Imported(Ranker):
                 "a model from memory cannot be fitted again: save it, or name its file as `model`"
             )
         self._hold(read_model_file(Path(self.model)))
-        self.predict(as_dataset(X, y, qid).take([0]))
+        self.predict(as_dataset(X, y, qid, group).take([0]))
         return self
 
     def _hold(self, read: ReadModel, missing: float = math.nan) -> None:
