@@ -123,7 +123,7 @@ def test_kernels_see_only_what_their_digest_covers():
                 python = getattr(dispatcher, "py_func", None)
                 if python is None or python.__module__ != module.__name__:
                     continue
-                for name in set(python.__code__.co_names) & set(imported) - {"cuda"}:  # numba.cuda itself
+                for name in set(python.__code__.co_names) & set(imported):
                     home = package.joinpath(*imported[name].split(".")[1:]).with_suffix(".py")
                     assert _jit._KERNEL.search(home.read_bytes()), f"{path.name}: {name} of {home.name}"
 

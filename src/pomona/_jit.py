@@ -104,7 +104,7 @@ def _files_behind(file: Path) -> set[Path]:
 
 
 _IMPORT = re.compile(rb"^from pomona\.([\w.]+) import", re.MULTILINE)
-_KERNEL = re.compile(rb"^@(kernel|intrinsic)\b", re.MULTILINE)
+_KERNEL = re.compile(rb"^ *@(kernel|intrinsic)\b", re.MULTILINE)
 
 
 @cache

@@ -12,7 +12,7 @@ def test_every_trial_with_every_parameter():
     ]
     assert len(table) == 2 * 3 * 4  # folds × trials × parameters
     left_open = table.filter(pl.col("x").is_null())
-    assert set(left_open.select("trial", "parameter", "setting").rows()) == {(0, "n_leaves", "auto")}
+    assert set(left_open.select("trial", "parameter", "setting").rows()) == {(1, "n_leaves", "auto")}
     ada = findings.trials.filter(ranker="AdaRank(n_rounds=5)", parameter="rising")
     assert set(ada["setting"]) <= {"True", "False"}
     assert ada["x"].null_count() == len(ada)
