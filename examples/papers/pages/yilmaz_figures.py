@@ -67,6 +67,9 @@ def amount_table(of: Comparison, folder: Path) -> str:
                 part = values.filter(tested=tested, features=features, share=share)
                 queries = part.group_by("trained", "qid").agg(pl.col(tested).mean()).sort("qid")
                 one, other = (queries.filter(trained=name)[tested].to_numpy() for name in (informative, own))
+                if not len(one):
+                    cells.append("")
+                    continue
                 found = compare_pair(one, other)
                 lead = signed(100 * found.difference, 2)
                 cells.append(f"{lead} ({p_value(found.randomization_p)})")
