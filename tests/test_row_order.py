@@ -182,3 +182,31 @@ def test_verbs_read_scattered_files(words, tmp_path):
     places = {"MODEL": str(model), "OUT": str(tmp_path / "out")}
     result = CliRunner().invoke(build(), [*(places.get(word, word) for word in words), str(path)])
     assert result.exit_code == 0, result.output + str(result.exception)
+
+
+def test_duels_explanations_and_combined_rankers():
+    order = np.random.default_rng(4).permutation(SORTED.n_docs)
+    data, other = scattered(order), SCORES[::-1].copy()
+    duels = [
+        pm.duel(some, {"a": SCORES[rows], "b": other[rows]}, "ndcg@5")
+        for some, rows in ((SORTED, np.arange(SORTED.n_docs)), (data, order))
+    ]
+    for name in ("difference", "wins", "losses"):
+        assert duels[1].pairs[name].to_list() == pytest.approx(duels[0].pairs[name].to_list())
+    ranker = pm.LambdaMART(n_trees=3, min_docs=3).fit(SORTED)
+    explained = [ranker.explain(some, background=SORTED) for some in (SORTED, data)]
+    np.testing.assert_array_equal(explained[1].values, explained[0].values[order])
+    np.testing.assert_array_equal(explained[1].scores, explained[0].scores[order])
+    for combined in (pm.Ensemble(pm.MART(n_trees=3), n_models=2), pm.Ensemble("mart(n_trees=3)", n_models=2)):
+        expected = combined.fit(SORTED).predict(SORTED)
+        np.testing.assert_array_equal(combined.fit(data).predict(data), expected[order])
+
+
+def test_converted_files_have_their_rows_as_they_came(tmp_path):
+    data = scattered(np.random.default_rng(5).permutation(SORTED.n_docs))
+    pm.write_letor(data, tmp_path / "scattered.txt")
+    for name in ("a.csv", "a.parquet", "a.txt"):
+        pm.convert(tmp_path / "scattered.txt", tmp_path / name)
+        back = pm.read(tmp_path / name)
+        np.testing.assert_array_equal(back.qid, data.qid)
+        np.testing.assert_array_equal(back.X, data.X)
