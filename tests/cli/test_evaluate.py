@@ -154,3 +154,12 @@ def test_usage(files):
     assert run("--as", "trec_eval").exit_code == 2
     assert run("--as", "letor4").exit_code == 2
     assert run(files[0]).exit_code == 2
+
+
+@pytest.mark.parametrize("option", [("-c",), ("-l", "2"), ("-M", "5"), ("-J",), ("--gmax", "2")])
+def test_options_of_a_tool_that_is_not_asked(trec, files, option):
+    """Ignored, they would leave a number that is not the one that is meant."""
+    for words in ((*trec, "-m", "ap"), (*files, "--as", "letor4")):
+        result = run(*words, *option)
+        assert result.exit_code == 2
+        assert f"{option[0]} is an option of" in " ".join(result.output.split())

@@ -126,3 +126,9 @@ def test_a_feature_that_is_called_as_a_column(tmp_path):
     data = pm.Dataset([[1.0]], [0], [1], feature_names=["qid"])
     with pytest.raises(InputError, match="a feature is called 'qid'"):
         write_data(Weighted(data), tmp_path / "a.csv")
+
+
+def test_an_empty_file_is_said_to_be_one(tmp_path):
+    (tmp_path / "empty.txt").write_text("")
+    with pytest.raises(InputError, match="found no document"):
+        pm.convert(tmp_path / "empty.txt", tmp_path / "a.csv")

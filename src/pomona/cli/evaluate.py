@@ -67,6 +67,11 @@ def evaluate(
               pomona evaluate test.txt scores.txt --as letor4 --per-query
               pomona evaluate --qrels qrels.txt --run run.txt --as trec_eval -q -m map -m ndcg_cut.5,10
     """
+    _refuse_options_of_others(
+        (as_tool or "").lower(),
+        trec_eval={"-c": complete, "-l": level != 1, "-M": max_docs is not None, "-J": judged_only},
+        ranklib={"--gmax": gmax != 4},
+    )
     if as_tool is not None:
         options = {"complete": complete, "level": level, "max_docs": max_docs, "judged_only": judged_only}
         lines = _as_tool(as_tool, data, scores, qrels, run, measure or [], per_query, gmax, options)
@@ -79,6 +84,14 @@ def evaluate(
         _print_conventions(judged, wanted, ties, as_json)
     else:
         _print_means(judged, qids, wanted, convention, ties, per_query, as_json)
+
+
+def _refuse_options_of_others(asked: str, **given: dict[str, bool]) -> None:
+    """An option of one tool would change nothing elsewhere, and the number not be the one that is meant."""
+    for tool, options in given.items():
+        wrong = [option for option, is_given in options.items() if is_given]
+        if wrong and not asked.startswith(tool):
+            raise typer.BadParameter(f"{wrong[0]} is an option of {tool}: add --as {tool}, or leave it out")
 
 
 def _as_tool(

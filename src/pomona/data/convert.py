@@ -59,7 +59,8 @@ def is_data(path: Path) -> bool:
         return True
     start = next(pieces(path), b"").split(b"\n")
     lines = (line.strip() for line in start)
-    return bool(_LINE.match(next((line for line in lines if line and not line.startswith(b"#")), b"")))
+    first = next((line for line in lines if line and not line.startswith(b"#")), None)
+    return first is None or bool(_LINE.match(first))  # reading an empty file says that it is one
 
 
 def format_of(path: Path, given: str | None = None) -> str:
