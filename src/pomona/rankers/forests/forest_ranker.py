@@ -45,7 +45,7 @@ class ForestRanker(Ranker):
         of training documents, unless `n_leaves` are given: leaf-wise. `chosen_` tells which.
     n_leaves : leaves of a tree, when grown leaf by leaf; None for as many as suit the data.
     max_depth : the deepest a leaf may lie; None for any, of oblivious trees for one that suits the data.
-    splits : by what splits are chosen: `newton`, ΣG²/ΣH, or `gradient`, ΣG²/n, which suits small data.
+    splits : by what splits are chosen: `newton`, ΣG²/ΣH, or `gradient`, ΣG²/n, which looks at no hessian.
     min_docs, min_hessian : the least documents and the least sum of second derivatives in a leaf.
     l2 : shrinks leaf values, −ΣG / (ΣH + l2).
     max_bins : into how many bins a feature's values are put.
