@@ -22,7 +22,8 @@ from sklearn.utils.validation import validate_data
 from pomona._jit import kernel, over_chunks
 from pomona._types import Offsets
 from pomona.data.columns import checked_query_ids
-from pomona.data.dataset import Dataset, gather, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import gather, read_only
 from pomona.errors import InputError, UnknownNameError
 
 Table = NDArray[np.floating]

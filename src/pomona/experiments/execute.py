@@ -33,8 +33,9 @@ from pomona import __version__
 from pomona._jit import n_threads
 from pomona._machine import PeakMemory
 from pomona._types import Scores
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold
+from pomona.data.rows import read_only
 from pomona.errors import InputError, PomonaError
 from pomona.experiments.data_spec import PARTS
 from pomona.experiments.run import RunSpec
