@@ -11,8 +11,8 @@ becomes the larger side's. Each is a step of a team (`_team.py`), cut into tasks
     SHARED   features: the split that all cells of a level share (oblivious trees)
 
 A step is a kernel `(task, table, order)` that is compiled by itself and called by its address; so are
-`SEARCH`, the splits of one side, `RUN`, a step from beginning to end, and `FILL`, the two steps that make
-histograms.
+`SEARCH`, the splits of one side, `RUN`, a step from beginning to end, `FILL`, the two steps that make
+histograms, and `LIMIT`, what features nodes may be split on, where that differs from node to node.
 
 Sums are of integers, so neither the number of tasks nor who does them changes a bit.
 """
@@ -28,6 +28,7 @@ from pomona._beside import compile_beside
 from pomona._jit import address_of, call, kernel, type_of, types
 from pomona._team import await_reports, await_step, publish, report, take
 from pomona._types import Offsets
+from pomona.trees.allowed import allow, open_paths, start_path
 from pomona.trees.histogram import accumulate, settle
 from pomona.trees.split import CANDIDATE, middle_value, no_split, search, search_shared, unpack
 
@@ -76,15 +77,19 @@ ORDER = np.dtype(
         ("n_groups", np.int64),
         ("n_cells", np.int64),
         ("max_depth", np.int64),
+        ("by_level", np.float64),
+        ("by_node", np.float64),
+        ("seed", np.uint64),
+        ("is_limited", np.bool_),
         ("is_root", np.bool_),
         ("is_searched", np.bool_),
     ],
     align=True,
 )
-"""What the step at hand is about."""
+"""What the step at hand is about, and what features nodes may be split on (`allowed.py`)."""
 
-SORT, PLACE, ADD, SETTLE, SHARED, SEARCH, RUN, FILL = range(8)
-N_ADDRESSES = 8
+SORT, PLACE, ADD, SETTLE, SHARED, SEARCH, RUN, FILL, LIMIT = range(9)
+N_ADDRESSES = 9
 
 NO_SIBLING = -1
 """The large side of the root, which has no parent to take its histogram from."""
@@ -112,6 +117,12 @@ class Table(NamedTuple):
     """(n_features,) FEATURE"""
     bin_start: Offsets
     """(n_features + 1,) where a feature's bins begin in a histogram"""
+    allowed: NDArray[np.bool_]
+    """(2, n_features) what the smaller and the larger side may be split on (oblivious trees: the level)"""
+    groups: NDArray[np.uint64]
+    """(n_features, n_words) of interactions"""
+    paths: NDArray[np.uint64]
+    """(n_leaves, 1 + n_words) seed of a leaf's draw, and the groups that its path leaves open"""
     terms: NDArray[np.void]
     """(1,) TERMS"""
     packed: NDArray[np.int64]
@@ -135,7 +146,7 @@ class Table(NamedTuple):
     order: NDArray[np.void]
     """(1,) ORDER"""
     addresses: NDArray[np.int64]
-    """(8,) where the kernels of the steps, and of what leads through them, are"""
+    """(N_ADDRESSES,) where the kernels of the steps, and of what leads through them, are"""
 
 
 @kernel
@@ -251,7 +262,7 @@ def _search(task, table, order):
     bins = table.histograms[leaf["slot"]]
     for s in range(table.bytes_[first]["first_seat"], table.bytes_[last - 1]["last_seat"]):
         f = table.seats[s]["feature"]
-        if table.features[f]["allowed"]:
+        if table.allowed[side, f]:
             feature_bins = bins[table.bin_start[f] : table.bin_start[f + 1]]
             search(f, table.features[f], feature_bins, leaf["total"], low, high, terms, sums, gains, out)
 
@@ -282,11 +293,35 @@ def _search_shared(task, table, order):
     first = n_features * task // order["n_tasks"]
     last = n_features * (task + 1) // order["n_tasks"]
     gain, split = search_shared(
-        first, last, table.features, table.bin_start, table.histograms, slots, totals, lows, highs,
-        table.terms[0],
+        first, last, table.features, table.allowed[0], table.bin_start, table.histograms, slots, totals, lows,
+        highs, table.terms[0],
     )  # fmt: skip
     out = table.best_splits[task, 0]
     out["gain"], out["feature"], out["bin"], out["nan_left"] = gain, split[0], split[1], split[2]
+
+
+@kernel(by_address=True)
+def _limit(unused, table, order):
+    """What both sides may be split on."""
+    small, large = order["small"], order["large"]
+    if large == NO_SIBLING:
+        start_path(table)
+    else:
+        leaf, new = min(small, large), max(small, large)
+        open_paths(table, table.nodes[new - 1]["feature"], leaf, new)
+        allow(table, large, table.allowed[1])
+    allow(table, small, table.allowed[0])
+
+
+@kernel(by_address=True)
+def _limit_level(unused, table, order):
+    """What a level may be split on: as its first cell, since all cells have the same features above them."""
+    n_cells = order["n_cells"]
+    if n_cells == 1:
+        start_path(table)
+    else:
+        open_paths(table, table.nodes[n_cells // 2 - 1]["feature"], np.int64(0), n_cells // 2)
+    allow(table, np.int64(0), table.allowed[0])
 
 
 @kernel
@@ -356,6 +391,8 @@ def _fill(unused, table, order):
     order["n_tasks"] = order["n_parts"] * n_blocks * order["n_groups"]
     call(table.addresses[RUN], np.int64(ADD), table, order)
     order["n_tasks"] = _tasks(n_threads, width, np.int64(_SETTLED_BYTES))
+    if order["is_searched"] and order["is_limited"]:
+        call(table.addresses[LIMIT], np.int64(0), table, order)
     call(table.addresses[RUN], np.int64(SETTLE), table, order)
     if order["is_searched"]:
         _best_of(table.best_splits[: order["n_tasks"], 0], leaves[small])
@@ -438,6 +475,8 @@ def find_shared(table, n_cells):
     n_tasks = _tasks(table.n_left.size, n_cells * table.bin_start[-1], np.int64(_SEARCHED_BINS))
     n_tasks = max(1, min(n_tasks, table.features.size))
     order["n_tasks"], order["n_cells"] = n_tasks, n_cells
+    if order["is_limited"]:
+        call(table.addresses[LIMIT], np.int64(0), table, order)
     call(table.addresses[RUN], np.int64(SHARED), table, order)
     _best_of(table.best_splits[:n_tasks, 0], table.best_splits[0, 0])
 
@@ -446,6 +485,8 @@ def find_addresses(table: Table, is_oblivious: bool) -> None:
     """Compile, or load, the kernels that are called by their addresses; what is not used is left out."""
     own = {SHARED: _search_shared} if is_oblivious else {SEARCH: _search}
     steps = {SORT: _sort, PLACE: _place, ADD: _add, SETTLE: _settle, RUN: _run, FILL: _fill, **own}
+    if table.order[0]["is_limited"]:
+        steps[LIMIT] = _limit_level if is_oblivious else _limit
     kinds = types.int64, type_of(table), type_of(table.order[0])
     for step in reversed(steps.values()):
         compile_beside(step, *kinds)

@@ -19,6 +19,7 @@ from pomona._jit import kernel, n_threads, over_chunks, together
 from pomona._team import dismiss, new_board
 from pomona._types import Values
 from pomona.errors import InputError
+from pomona.trees.allowed import Groups, group_bits
 from pomona.trees.binning import Bins, Codes
 from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
 from pomona.trees.histogram import IN_PLACE, SCRATCH, pack, power_of_two
@@ -69,6 +70,9 @@ class GrowthRules:
     min_gain : splits that gain no more than this are not made.
     monotone : for every feature 1 (score must not fall as it rises), -1 (must not rise) or 0 (free).
     feature_fraction : share of features that a tree may use, drawn anew for every tree.
+    feature_fraction_bylevel, feature_fraction_bynode : the share of these that a level, and of those that are
+        left the share that a node may be split on (`allowed.py`).
+    interactions : groups of features; all features of a path must be in a common one.
     newton_splits : whether splits are chosen by ΣG²/(ΣH+λ), or by gradients alone, as if all hessians were
         their mean: ΣG²/n in other units. Leaf values are Newton steps either way.
     """
@@ -81,6 +85,9 @@ class GrowthRules:
     min_gain: float = 0.0
     monotone: tuple[int, ...] | None = None
     feature_fraction: float = 1.0
+    feature_fraction_bylevel: float = 1.0
+    feature_fraction_bynode: float = 1.0
+    interactions: Groups | None = None
     newton_splits: bool = True
 
     def __post_init__(self) -> None:
@@ -89,10 +96,17 @@ class GrowthRules:
                 raise InputError(f"{name} must be at least {least}, found {getattr(self, name)}")
         if self.max_depth is not None and self.max_depth < 0:
             raise InputError(f"max_depth must be at least 0 or None, found {self.max_depth}")
-        if not 0 < self.feature_fraction <= 1:
-            raise InputError(f"feature_fraction must be in (0, 1], found {self.feature_fraction}")
+        for name in ("feature_fraction", "feature_fraction_bylevel", "feature_fraction_bynode"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"{name} must be in (0, 1], found {getattr(self, name)}")
         if self.monotone is not None and not set(self.monotone) <= {-1, 0, 1}:
             raise InputError(f"monotone must be -1, 0 or 1 for every feature, found {self.monotone}")
+
+    @property
+    def limits_nodes(self) -> bool:
+        """Whether nodes of a tree differ in what features they may be split on."""
+        shares = self.feature_fraction_bylevel, self.feature_fraction_bynode
+        return self.interactions is not None or min(shares) < 1
 
 
 @dataclass(frozen=True)
@@ -136,6 +150,7 @@ class Workspace:
         self.usable = np.flatnonzero(bins.n_bins > 1)
         self.features["allowed"][self.usable] = True
         self.all_rows = np.arange(n_docs, dtype=np.int32)
+        groups = group_bits(rules.interactions, n_features)
         bin_start = np.concatenate(([0], np.cumsum(bins.n_bins, dtype=np.int64)))
         self.table = Table(
             board=new_board(),
@@ -146,6 +161,9 @@ class Workspace:
             seats=codes.seats,
             features=self.features,
             bin_start=bin_start,
+            allowed=np.zeros((2, n_features), np.bool_),
+            groups=groups,
+            paths=np.zeros((n_leaves, 1 + groups.shape[1]), np.uint64),
             terms=np.zeros(1, TERMS),
             packed=np.empty(n_docs, np.int64),
             rows=np.empty(n_docs, np.int32),
@@ -164,6 +182,9 @@ class Workspace:
         # The leaves of an oblivious tree have no splits of their own.
         self.table.order["is_searched"] = not is_oblivious
         self.table.order["max_depth"] = 2**31 - 1 if rules.max_depth is None else rules.max_depth
+        self.table.order["by_level"] = rules.feature_fraction_bylevel
+        self.table.order["by_node"] = rules.feature_fraction_bynode
+        self.table.order["is_limited"] = rules.limits_nodes
         find_addresses(self.table, is_oblivious)
 
     def _enlarge(self, n_rows: int) -> None:
@@ -212,6 +233,9 @@ class Workspace:
             n_drawn = max(1, round(rules.feature_fraction * len(self.usable)))
             self.features["allowed"] = False
             self.features["allowed"][rng.choice(self.usable, n_drawn, replace=False)] = True
+        table.allowed[:] = self.features["allowed"]
+        if rules.limits_nodes:
+            table.order["seed"] = rng.integers(2**64, dtype=np.uint64)
         root = table.leaves[:1]
         root[:] = np.zeros(1, LEAF)
         root["end"], root["total"], root["parent"] = n, packing.total, -1

@@ -27,7 +27,7 @@ from pomona.trees.histogram import Packing
 FEATURE = np.dtype(
     [("n_bins", np.int32), ("has_nan", np.bool_), ("monotone", np.int8), ("allowed", np.bool_)], align=True
 )
-"""What a split of a feature must know; `allowed` may change from tree to tree."""
+"""What a split of a feature must know; `allowed`: whether the tree may use it."""
 
 TERMS = np.dtype(
     [
@@ -216,12 +216,12 @@ def no_split(total, low, high, terms, out):
 
 
 @kernel
-def search_shared(first, last, features, bin_start, histograms, slots, totals, lows, highs, terms):
+def search_shared(first, last, features, allowed, bin_start, histograms, slots, totals, lows, highs, terms):
     """The one split, on features first..last, that gains most when every cell is divided by it.
 
-    histograms (n_slots, all bins) · slots, totals, lows, highs (n_cells,). A cell in which the split would
-    leave a side too small adds nothing to its gain. Returns gain (0: none), feature, bin and whether NaN
-    goes left.
+    allowed (n_features,) · histograms (n_slots, all bins) · slots, totals, lows, highs (n_cells,). A cell in
+    which the split would leave a side too small adds nothing to its gain. Returns gain (0: none), feature,
+    bin and whether NaN goes left.
     """
     n_cells, unit = totals.size, terms["value_unit"]
     sums, gains, together = np.empty(257, np.int64), np.empty(257), np.empty(257)
@@ -231,7 +231,7 @@ def search_shared(first, last, features, bin_start, histograms, slots, totals, l
         best = max(best, least_gain(totals[c], lows[c] / unit, highs[c] / unit, terms))
     for f in range(first, last):
         feature = features[f]
-        if not feature["allowed"]:
+        if not allowed[f]:
             continue
         known, start = feature["n_bins"] - feature["has_nan"], bin_start[f]
         any_nan = False

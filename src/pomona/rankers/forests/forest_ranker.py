@@ -18,6 +18,7 @@ from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange, Validation, restored
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.forests.training.feature_groups import places_of
 from pomona.rankers.forests.training.growth import LEFT_OPEN, growth_for
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.forests.training.start_scores import one_a_row, start_scores
@@ -50,6 +51,13 @@ class ForestRanker(Ranker):
     l2 : shrinks leaf values, −ΣG / (ΣH + l2).
     max_bins : into how many bins a feature's values are put.
     feature_fraction : the share of features each tree may use.
+    feature_fraction_bylevel, feature_fraction_bynode : of these the share that each level of a tree may use,
+        and of those the share that each split is chosen from; a level of an oblivious tree is one split.
+    interactions : groups of features, by name or place from 0, as `[["bm25", "clicks"], [2, 3, 4]]`: all
+        features on a path of a tree are of one group. Groups may overlap; a feature of none stands alone.
+    dropout : the share of earlier trees that is left out, at random, while a tree is learnt, which then
+        shares their work (DART, see `training/dropout.py`); those of an earlier fit are not.
+    dropout_skip : the share of trees that are learnt without leaving any out.
     query_fraction : the share of queries each tree learns from.
     monotone : −1, 0 or 1 for each feature: scores may only fall, do as they like, or only rise with it.
     early_stopping : stop after so many rounds without a better validation measure; None never stops.
@@ -82,6 +90,11 @@ class ForestRanker(Ranker):
     l2: NonNegativeFloat = 0.0
     max_bins: Annotated[int, Interval(2)] = 255
     feature_fraction: Share = 1.0
+    feature_fraction_bylevel: Share = 1.0
+    feature_fraction_bynode: Share = 1.0
+    interactions: tuple[tuple[int | str, ...], ...] | None = None
+    dropout: Annotated[float, Interval(0, 1)] = 0.0
+    dropout_skip: Annotated[float, Interval(0, 1, "[]")] = 0.5
     query_fraction: Share = 1.0
     monotone: tuple[int, ...] | None = None
     early_stopping: PositiveInt | None = 50
@@ -269,7 +282,11 @@ class ForestRanker(Ranker):
         return growth
 
     def _config(self) -> BoostingConfig:
-        return BoostingConfig(self.n_trees, self.learning_rate, self.query_fraction, self.seed)
+        if self.dropout and is_on_gpu(self.device):
+            raise InputError("a GPU cannot leave trees out so far: use device='cpu', or leave dropout out")
+        return BoostingConfig(
+            self.n_trees, self.learning_rate, self.query_fraction, self.seed, self.dropout, self.dropout_skip
+        )
 
     def _grower(self, train: Dataset) -> Grower:
         if self.monotone is not None and len(self.monotone) != train.n_features:
@@ -285,6 +302,9 @@ class ForestRanker(Ranker):
             min_hessian=self.min_hessian,
             monotone=None if self.monotone is None else tuple(self.monotone),
             feature_fraction=self.feature_fraction,
+            feature_fraction_bylevel=self.feature_fraction_bylevel,
+            feature_fraction_bynode=self.feature_fraction_bynode,
+            interactions=places_of(self.interactions, train.feature_names),
             newton_splits=self.splits == "newton",
         )
         how = (growth["growth"], train.X, rules, self.max_bins, self.seed)

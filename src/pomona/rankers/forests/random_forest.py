@@ -22,7 +22,8 @@ from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
-from pomona.rankers.forests.training.boosting import forest_of, leaves_in
+from pomona.rankers.forests.training.boosting import forest_of
+from pomona.rankers.forests.training.outputs import leaves_in
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.inputs import query_weights
 from pomona.rankers.parameter import Interval, NonNegativeFloat, PositiveInt, Share
@@ -44,8 +45,8 @@ class RandomForest(ForestRanker):
     Departures
     ----------
     - Bags are of queries, as in RankLib, not of rows: rows of one query are not independent.
-    - Features are drawn for each tree rather than each split, since a shared draw lets the histograms of a
-      whole tree skip the others.
+    - Features are drawn for each tree rather than each split; `feature_fraction=1,
+      feature_fraction_bynode=0.3` draws them as Breiman does.
     - Trees have at most 100 leaves, of binned features; Breiman's grow to the end.
     - With `objective="lambda"` every bag is a small LambdaMART, which optimizes the measure directly.
     """
@@ -86,6 +87,8 @@ class RandomForest(ForestRanker):
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.warm_start:
             raise InputError("a random forest cannot go on from an earlier one: leave warm_start out")
+        if self.dropout:
+            raise InputError("the trees of a random forest do not follow each other: leave dropout out")
         config, objective, grower = self._config(), self.make_objective(train, weights), self._grower(train)
         portion, n_queries = self._portion, self._portion.n_queries(train)
         portion.join(objective)

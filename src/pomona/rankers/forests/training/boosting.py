@@ -3,6 +3,9 @@
 Each round: gradients at the current scores, a tree grown on them, its leaf values times the learning
 rate added to the scores. The measure of the validation queries decides when to stop and which round was
 best. An objective with several outputs (one for each class, say) grows a tree for each of them every round.
+
+With dropout (`dropout.py`) later rounds change what earlier trees weigh. The weights of the best round are
+kept with it, so the forest scores as it did when it was judged.
 """
 
 from __future__ import annotations
@@ -19,12 +22,12 @@ from pomona.data.dataset import Dataset
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.forests.training.outputs import Outputs
+from pomona.rankers.forests.training.dropout import Dropout
+from pomona.rankers.forests.training.outputs import HeldOut, Outputs
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
-from pomona.trees.walk import leaves_of
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class BoostingConfig:
     learning_rate: float
     query_fraction: float = 1.0
     seed: int = 0
+    dropout: float = 0.0
+    dropout_skip: float = 0.0
 
 
 def first_output(outputs: Values) -> Scores:
@@ -70,13 +75,27 @@ def boost(
     constant = objective.start() if base is None else 0.0
     earlier = list(start) or [Forest.empty(train.n_features, constant)] * objective.n_outputs
     grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
+    dropout = Dropout(config.dropout, config.dropout_skip, config.n_trees, config.seed)
+    best_weight = dropout.weight
     outputs = Outputs.of(_outputs(earlier, train, base), objective, grower)
-    held_out = None if valid is None else _outputs(earlier, valid, valid_base)
+    held_out = None
+    if valid is not None:
+        held_out = HeldOut(_outputs(earlier, valid, valid_base), valid, is_revised=config.dropout > 0)
+
+    def add(rounds: Sequence[int], weight: Values) -> None:
+        for k, trees in enumerate(grown):
+            for tree, value, by in ((*trees[r], weight[r]) for r in rounds):
+                outputs.add(k, tree, by * value)
+                if held_out is not None:
+                    held_out.add(k, tree, by * value)
+
     parts = {} if valid is None else {"train": train, "valid": valid}
     evaluators = {part: portion.evaluator(data, measure, part) for part, data in parts.items()}
     log.follow(train, lambda: combine(outputs.in_memory()), lambda: objective)
     with log.watch():
         for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
+            dropped = dropout.draw(len(grown[0]))
+            add(dropped, -dropout.weight)
             outputs.differentiate()
             if iteration == 1 and not portion.any(not outputs.is_flat()):
                 raise NothingToLearnError(
@@ -86,16 +105,15 @@ def boost(
             rows = _bag(train, config.query_fraction, rng, portion)
             for k, trees in enumerate(grown):
                 tree = grower.grow(outputs.gradient[k], outputs.hessian[k], rows, rng)
-                value = tree.value * config.learning_rate
-                outputs.add(k, tree, value)
-                if valid is not None and held_out is not None:
-                    held_out[k] += value[leaves_in(valid, tree)]
-                trees.append((tree, value))
+                trees.append((tree, tree.value * config.learning_rate))
+            add(dropout.share(dropped, len(grown[0]) - 1), dropout.weight)
             if held_out is None:
-                log.record()
+                is_best = log.record()
             else:
-                scores = {"train": combine(outputs.in_memory()), "valid": combine(held_out)}
-                log.record(**{part: evaluators[part].mean(scores[part]) for part in parts})
+                scores = {"train": combine(outputs.in_memory()), "valid": combine(held_out.values)}
+                is_best = log.record(**{part: evaluators[part].mean(scores[part]) for part in parts})
+            if is_best:
+                best_weight = dropout.weight.copy()
             if log.should_stop:
                 break
     if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
@@ -104,7 +122,9 @@ def boost(
             stacklevel=2,
         )
     return [
-        forest_of(trees, forest).head(log.best_iteration)
+        forest_of(
+            [(tree, by * value) for (tree, value), by in zip(trees, best_weight, strict=False)], forest
+        ).head(log.best_iteration)
         for trees, forest in zip(grown, earlier, strict=True)
     ]
 
@@ -127,11 +147,6 @@ def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Fores
 def _outputs(forests: Sequence[Forest], data: Dataset, base: Scores | None) -> Values:
     outputs = np.stack([forest.score(data.X) for forest in forests])
     return outputs if base is None else outputs + base
-
-
-def leaves_in(data: Dataset, tree: GrownTree) -> NDArray[np.int32]:
-    """The leaf of a tree that each document falls into."""
-    return leaves_of(data.X, tree.feature, tree.threshold, tree.nan_left, tree.left, tree.right)
 
 
 def _bag(

@@ -63,6 +63,11 @@ class Portion:
         """What grows trees on the documents here."""
         bins = Bins.of(X, max_bins=max_bins, seed=seed)
         if on_gpu:
+            if rules.limits_nodes:
+                raise InputError(
+                    "a GPU cannot draw features by level or node, or keep to interactions, so far: "
+                    "use device='cpu'"
+                )
             from pomona.trees.cuda.grower import CUDA_GROWTHS
 
             return CUDA_GROWTHS[growth](bins, X, rules)
