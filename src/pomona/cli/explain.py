@@ -30,7 +30,10 @@ def explain(
         str | None, typer.Option(help="Of forests: path (as LightGBM’s pred_contrib) or interventional.")
     ] = None,
     background: Annotated[
-        Path | None, typer.Option(help="Data that tell what is expected; DATA if left out.")
+        Path | None,
+        typer.Option(
+            help="Data that tell what is expected [what a forest knows of its training; else DATA]."
+        ),
     ] = None,
     label: Label = None,
     qid: Qid = None,

@@ -288,19 +288,22 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        background : documents that tell what is to be expected where nothing is known; X itself if left out.
+        background : documents that tell what is to be expected where nothing is known. If left out, `path`
+            takes the training documents, which most forests count in their leaves; all else takes X itself.
         method : of forests `path` (as LightGBM's `pred_contrib`) or `interventional`; others have one only.
         """
         self.check_fitted()
         data = unlabelled(X, qid, self.feature_names_, type(self).__name__)
-        others = data if background is None else aligned(background, self.feature_names_, "background")
-        if not others.n_docs:
+        others = None if background is None else aligned(background, self.feature_names_, "background")
+        if not (data if others is None else others).n_docs:
             raise InputError("found no background document, expected one or more")
         return explain(self, data, others, method)
 
-    def contributions(self, data: Dataset, background: Dataset, method: str | None) -> tuple[Shap, str]:
+    def contributions(
+        self, data: Dataset, background: Dataset | None, method: str | None
+    ) -> tuple[Shap, str]:
         """What each feature adds to the scores of documents, and the name of the method: see `explain`."""
-        return of_model(self, data.X, background.X, method)
+        return of_model(self, data.X, None if background is None else background.X, method)
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""

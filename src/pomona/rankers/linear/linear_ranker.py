@@ -123,8 +123,11 @@ class LinearRanker(Ranker):
             self.coef_, "weights", lambda coef: weighted_sums(X, coef), is_affine=True, is_free_of_scale=True
         )
 
-    def contributions(self, data: Dataset, background: Dataset, method: str | None) -> tuple[Shap, str]:
-        rows, others = self.prepared(data).X, self.prepared(background).X
+    def contributions(
+        self, data: Dataset, background: Dataset | None, method: str | None
+    ) -> tuple[Shap, str]:
+        rows = self.prepared(data).X
+        others = rows if background is None else self.prepared(background).X
         return of_sum(self.coef_, float(self.intercept_), rows, others), chosen(method, ("linear",))
 
     def portable(self) -> WeightedSum | Layers:
