@@ -8,7 +8,7 @@ best. An objective with several outputs (one for each class, say) grows a tree f
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from pomona.objectives.base import Objective
 from pomona.rankers.forests.training.outputs import Outputs
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.training_log import TrainingLog
+from pomona.rankers.watched import Watched
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
 from pomona.trees.walk import leaves_of
@@ -57,12 +58,16 @@ def boost(
     valid_base: Scores | None = None,
     combine: Callable[[Values], Scores] = first_output,
     portion: Portion | None = None,
+    watched: Watched | None = None,
+    watched_bases: Mapping[str, Scores] | None = None,
+    keep: Callable[[list[Forest]], None] | None = None,
 ) -> list[Forest]:
     """A forest for each output, boosted up to `n_trees` rounds in all and cut at the best of the log.
 
     `start` has forests to go on from; `combine` makes one score a document of (n_outputs, n_docs) outputs.
     The trees are added to the scores `base` and `valid_base`, where there are such: the objective then does
-    not say where to start. `portion` says what there is on other machines.
+    not say where to start. `portion` says what there is on other machines, `watched` what else is judged,
+    from the scores `watched_bases` of its sets; `keep` is given the forests so far, for callbacks.
     """
     portion = Portion() if portion is None else portion
     portion.join(objective)
@@ -71,9 +76,18 @@ def boost(
     earlier = list(start) or [Forest.empty(train.n_features, constant)] * objective.n_outputs
     grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
     outputs = Outputs.of(_outputs(earlier, train, base), objective, grower)
-    held_out = None if valid is None else _outputs(earlier, valid, valid_base)
-    parts = {} if valid is None else {"train": train, "valid": valid}
-    evaluators = {part: portion.evaluator(data, measure, part) for part, data in parts.items()}
+    sets = (watched or Watched()).beside(valid)
+    bases = {"valid": valid_base, **(watched_bases or {})}
+    held_out = {name: _outputs(earlier, data, bases.get(name)) for name, data in sets.items()}
+    judge = (watched or Watched()).judge(sets, measure, portion.evaluator)
+    of_train = None if valid is None else portion.evaluator(train, measure, "train")
+
+    def forests() -> list[Forest]:
+        pairs = zip(grown, earlier, strict=True)
+        return [forest_of(trees, forest).head(log.best_iteration) for trees, forest in pairs]
+
+    if keep is not None:
+        log.finish_by(lambda: keep(forests()))
     log.follow(train, lambda: combine(outputs.in_memory()), lambda: objective)
     with log.watch():
         for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
@@ -88,14 +102,15 @@ def boost(
                 tree = grower.grow(outputs.gradient[k], outputs.hessian[k], rows, rng)
                 value = tree.value * config.learning_rate
                 outputs.add(k, tree, value)
-                if valid is not None and held_out is not None:
-                    held_out[k] += value[leaves_in(valid, tree)]
+                for name, data in sets.items():
+                    held_out[name][k] += value[leaves_in(data, tree)]
                 trees.append((tree, value))
-            if held_out is None:
+            if of_train is None:
                 log.record()
             else:
-                scores = {"train": combine(outputs.in_memory()), "valid": combine(held_out)}
-                log.record(**{part: evaluators[part].mean(scores[part]) for part in parts})
+                height = of_train.mean(combine(outputs.in_memory()))
+                scores = {name: combine(outputs_of) for name, outputs_of in held_out.items()}
+                log.record(train=height, **judge(scores))
             if log.should_stop:
                 break
     if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
@@ -103,10 +118,7 @@ def boost(
             "no tree found a split, so all documents score alike: lower min_docs, or give more data",
             stacklevel=2,
         )
-    return [
-        forest_of(trees, forest).head(log.best_iteration)
-        for trees, forest in zip(grown, earlier, strict=True)
-    ]
+    return forests()
 
 
 def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Forest:
