@@ -53,7 +53,7 @@ def explain(
     from pomona.cli.inputs import read_for_model
     from pomona.cli.output import finish_analysis
     from pomona.experiments.analysis.explain import explain as take_apart
-    from pomona.rankers.base import load_model
+    from pomona.rankers.loading import load_model
 
     ranker = load_model(model)
     columns = named_columns(label, qid, doc_id)

@@ -45,7 +45,8 @@ from pomona.experiments.spec import ranker_class
 from pomona.experiments.stage import judged_stages
 from pomona.measures.judge import judge, scored_queries
 from pomona.measures.parse import measure as parse_measure
-from pomona.rankers.base import Ranker, load_model
+from pomona.rankers.base import Ranker
+from pomona.rankers.loading import load_model
 from pomona.rankers.model_file import parameters_to_json
 
 N_REHEARSED, N_STEPS = 12, 3
