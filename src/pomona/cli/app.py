@@ -25,7 +25,7 @@ _NOT_VERBS = {"__init__", "app", "inputs", "options", "output", "progress"}
 _PURPOSES = {
     "Judge": ("evaluate", "duel", "power", "why", "measures", "informative"),
     "Train": ("train", "best", "score", "explain", "trace", "optimality"),
-    "Compare": ("compare", "study", "winning", "table", "demo"),
+    "Compare": ("compare", "study", "report", "winning", "table", "demo"),
     "Look after data": ("inspect", "stats", "audit", "features", "cache"),
     "Carry models": ("export", "convert", "parity"),
 }

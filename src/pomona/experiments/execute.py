@@ -37,7 +37,9 @@ from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold
 from pomona.data.rows import read_only
 from pomona.errors import InputError, PomonaError
+from pomona.experiments.analysis.query_slice import n_relevant_of
 from pomona.experiments.data_spec import PARTS
+from pomona.experiments.importance import importance_of
 from pomona.experiments.run import RunSpec
 from pomona.experiments.search import search, timed_fit
 from pomona.experiments.source import FoldSource, cut, digest, forget
@@ -165,6 +167,7 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
             record |= judged_stages(ranker, fold.train, fold.test)
         files["model"] = _saved(ranker)
         record |= {
+            "importance": importance_of(ranker, fold.train),
             "valid_is_cut": is_cut,
             "n_test_docs": fold.test.n_docs,
             "n_test_queries": fold.test.n_queries,
@@ -253,6 +256,7 @@ def _fitted(run: RunSpec, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
         "best_iteration": getattr(ranker, "best_iteration_", None),
         "curves": {part: curve for part, curve in curves.items() if part not in PARTS or part in run.curves},
         "parameters": ranker.get_params(deep=False) | getattr(ranker, "chosen_", {}),
+        "chosen": dict(getattr(ranker, "chosen_", {})),
     }
     return ranker, {**record, **parameters_to_json(learnt)}
 
@@ -280,6 +284,7 @@ def _judged(
         judgements = dict(zip(measures, judge(scored_queries(data, scores), parsed), strict=True))
         means[part] = {column: judgement.mean for column, judgement in judgements.items()}
         keys = {"part": [part] * data.n_queries, "qid": data.qids.astype(np.str_).tolist()}
+        keys |= {"n_docs": data.query_lengths, "n_relevant": n_relevant_of(data)}
         frames.append(pl.DataFrame({**keys, **{column: one.values for column, one in judgements.items()}}))
     return _parquet(pl.concat(frames)), means
 
