@@ -36,6 +36,7 @@ from pomona._types import Scores
 from pomona.data.dataset import Dataset, read_only
 from pomona.data.folds import Fold
 from pomona.errors import InputError, PomonaError
+from pomona.experiments.cut_short import until
 from pomona.experiments.data_spec import PARTS
 from pomona.experiments.run import RunSpec
 from pomona.experiments.search import search, timed_fit
@@ -68,12 +69,14 @@ class Task:
     ----------
     measures : for each column of the values, the text of a measure and its convention.
     model : the model of an earlier execution, which is then judged by other measures and not fitted again.
+    deadline : when (by `time.time()`) training is to end with what it has; None lets it end by itself.
     """
 
     run: RunSpec
     source: FoldSource
     measures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     model: bytes | None = None
+    deadline: float | None = None
 
 
 @dataclass
@@ -157,13 +160,15 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
     record: dict[str, Any] = {}
     if task.model is None:
         with PeakMemory() as memory:
-            ranker, record = _fitted(run, fold)
+            with until(task.deadline):
+                ranker, record = _fitted(run, fold)
             scores, record["score_seconds"] = _timed_scores(ranker, fold.test)
         if run.judges_test:
             record |= judged_stages(ranker, fold.train, fold.test)
         files["model"] = _saved(ranker)
         record |= {
             "valid_is_cut": is_cut,
+            "was_interrupted": getattr(ranker, "interrupted_", False),
             "n_test_docs": fold.test.n_docs,
             "n_test_queries": fold.test.n_queries,
             "process_memory": memory.process,
