@@ -38,6 +38,7 @@ from pomona.data.folds import Fold
 from pomona.data.rows import read_only
 from pomona.errors import InputError, PomonaError
 from pomona.experiments.analysis.query_slice import n_relevant_of
+from pomona.experiments.cut_short import until
 from pomona.experiments.data_spec import PARTS
 from pomona.experiments.importance import importance_of
 from pomona.experiments.run import RunSpec
@@ -72,12 +73,14 @@ class Task:
     ----------
     measures : for each column of the values, the text of a measure and its convention.
     model : the model of an earlier execution, which is then judged by other measures and not fitted again.
+    deadline : when (by `time.time()`) training is to end with what it has; None lets it end by itself.
     """
 
     run: RunSpec
     source: FoldSource
     measures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     model: bytes | None = None
+    deadline: float | None = None
 
 
 @dataclass
@@ -161,7 +164,8 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
     record: dict[str, Any] = {}
     if task.model is None:
         with PeakMemory() as memory:
-            ranker, record = _fitted(run, fold)
+            with until(task.deadline):
+                ranker, record = _fitted(run, fold)
             scores, record["score_seconds"] = _timed_scores(ranker, fold.test)
         if run.judges_test:
             record |= judged_stages(ranker, fold.train, fold.test)
@@ -169,6 +173,7 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
         record |= {
             "importance": importance_of(ranker, fold.train),
             "valid_is_cut": is_cut,
+            "was_interrupted": getattr(ranker, "interrupted_", False),
             "n_test_docs": fold.test.n_docs,
             "n_test_queries": fold.test.n_queries,
             "process_memory": memory.process,
