@@ -321,7 +321,7 @@ class ForestRanker(Ranker):
             interactions=places_of(self.interactions, train.feature_names),
             newton_splits=self.splits == "newton",
         )
-        how = (growth["growth"], train.X, rules, self.max_bins, self.seed)
+        how = (growth["growth"], train.lazy_features, rules, self.max_bins, self.seed)
         return self._portion.grower(*how, on_gpu=is_on_gpu(self.device))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
