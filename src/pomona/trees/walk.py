@@ -6,6 +6,7 @@ One document walks 500 trees of 64 leaves in 15 µs, and needs nothing made read
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -57,16 +58,15 @@ def _add_leaves(
         out[i] = total
 
 
-def scores_of_few(
-    X: NDArray[np.floating], nodes: tuple[NDArray[Any], ...], base: float, *, single: bool
-) -> Scores:
+def scores_of_few(X: NDArray[np.floating], nodes: Iterable[Any], base: float, *, single: bool) -> Scores:
     """`base` plus every document's leaf in each tree, in the order of the trees; X is read-only, C-ordered.
 
     nodes : feature, threshold, nan_left, left, right, zero_missing, node_ptr, leaf_ptr, value of a `Forest`.
     single : round the sum to float32 after every tree.
     """
     out = np.full(len(X), np.float32(base) if single else base, np.float64)
-    _add_leaves(X, *nodes, single, out)
+    arguments: Any = (X, *nodes, single, out)
+    _add_leaves(*arguments)
     return out
 
 
