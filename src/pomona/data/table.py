@@ -250,7 +250,7 @@ def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: s
                 )
     if qid in frame.columns and frame[qid].str.contains(r"^(?:0|-?[1-9][0-9]{0,17})$").all():
         frame = frame.with_columns(pl.col(qid).cast(pl.Int64))
-    return frame
+    return frame.rename(lambda name: name.replace('""', '"'))  # which polars leaves doubled in a heading
 
 
 def is_table(path: str | Path) -> bool:

@@ -251,6 +251,8 @@ def _doubles(X: Any, names: Sequence[str]) -> NDArray[np.float64] | None:
     """The model's features in float64, where X holds them so; else None, and `Dataset` decides."""
     if hasattr(type(X), "columns"):
         rows, columns = features_of_frame(X, np.float64)
+        if tuple(columns) == tuple(names):
+            return rows
         place = {name: j for j, name in enumerate(columns)}
         is_same = len(place) == len(columns) == len(names) and set(names) == place.keys()
         return np.ascontiguousarray(rows[:, [place[name] for name in names]]) if is_same else None
