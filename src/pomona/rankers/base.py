@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -24,6 +25,7 @@ from pomona import _registry
 from pomona._arrays import whole_file
 from pomona._jit import n_threads
 from pomona._types import Features, Scores, Values
+from pomona.data.categories import Categories, refuse_categories
 from pomona.data.content_order import in_content_order
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, PomonaError
@@ -94,6 +96,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     """Whether this is no method but a limit: it reads the labels of the documents that it scores."""
     is_traceable: ClassVar[bool] = False
     """Whether a `Trace` can watch it learn: it lets the log of its training `follow` the documents."""
+    reads_categories: ClassVar[bool] = False
+    """Whether it learns from features that are categories."""
     search_space: ClassVar[Mapping[str, SearchRange]] = {}
     """Parameters worth searching: (least, most, `linear`, `log`, `int` or `log int`), or a list."""
 
@@ -111,6 +115,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
     longest_query_ = 0
     """How many documents the longest training query had; 0 where an earlier version did not keep it."""
+
+    categories_: Categories = MappingProxyType({})
+    """By place of a feature of categories, their names in the order of the model's codes."""
 
     evals_: dict[str, list[float]]
     best_iteration_: int
@@ -226,8 +233,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"found 0 {what}(s) (shape={shape}) while a minimum of 1 is required to learn")
         weights = None if sample_weight is None else checked_weights(sample_weight, train)
         held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
+        if not self.reads_categories:
+            refuse_categories(train, type(self).__name__)
         if held_out is not None:
-            held_out = aligned(held_out, train.feature_names, "validation data")
+            held_out = aligned(held_out, train.feature_names, train.categories, "validation data")
+        self.categories_ = dict(train.categories)
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
         self.longest_query_ = int(train.query_lengths.max())
         self._set_column_names(column_names(X))
@@ -266,7 +276,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         rows are then those of one query, unless they are more than any query had in training.
         """
         self.check_fitted()
-        data = unlabelled(X, qid, self.feature_names_, type(self).__name__)
+        data = unlabelled(X, qid, self.feature_names_, self.categories_, type(self).__name__)
         if qid is None and self.scores_whole_queries and not isinstance(X, Dataset):
             check_one_query(data.n_docs, self.longest_query_, type(self).__name__)
         if not data.n_docs:
@@ -279,7 +289,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         Scores stand in the order of `data.gathered()`.
         """
         self.check_fitted()
-        return self.movable_queries(aligned(data, self.feature_names_, "data").gathered())
+        return self.movable_queries(aligned(data, self.feature_names_, self.categories_, "data").gathered())
 
     def explain(
         self, X: Any, qid: Any = None, *, background: Dataset | None = None, method: str | None = None
@@ -292,8 +302,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         method : of forests `path` (as LightGBM's `pred_contrib`) or `interventional`; others have one only.
         """
         self.check_fitted()
-        data = unlabelled(X, qid, self.feature_names_, type(self).__name__)
-        others = data if background is None else aligned(background, self.feature_names_, "background")
+        known = self.feature_names_, self.categories_
+        data = unlabelled(X, qid, *known, type(self).__name__)
+        others = data if background is None else aligned(background, *known, "background")
         if not others.n_docs:
             raise InputError("found no background document, expected one or more")
         return explain(self, data, others, method)
@@ -382,6 +393,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             "longest_query": self.longest_query_,
             **facts,
         }
+        if self.categories_:
+            learnt["categories"] = {str(place): list(names) for place, names in self.categories_.items()}
         training = {name: getattr(self, name) for name in TRAINING if hasattr(self, name)}
         return {"parameters": parameters, "learnt": learnt, "training": parameters_to_json(training)}, arrays
 
@@ -426,6 +439,7 @@ def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str
     ranker._set_column_names(ranker.feature_names_ if learnt["has_column_names"] else None)
     check_learnt({"longest_query": NonNegativeInt}, {"longest_query": 0, **learnt})
     ranker.longest_query_ = learnt.get("longest_query", 0)  # earlier versions did not keep it
+    ranker.categories_ = _checked_categories(learnt.get("categories", {}), ranker.n_features_in_)
     ranker.set_state(learnt, arrays)
     recorded = {name: kind for name, kind in TRAINING.items() if name in training}
     check_learnt(recorded, training)
@@ -433,3 +447,12 @@ def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str
     for name in recorded:
         setattr(ranker, name, training[name])
     return ranker
+
+
+def _checked_categories(written: Any, n_features: int) -> Categories:
+    """The names of categories that a file holds, by feature."""
+    check_learnt({"categories": dict}, {"categories": written})
+    check_learnt(dict.fromkeys(written, tuple[str, ...]), written)
+    if not all(0 <= int(place) < n_features for place in written):
+        raise ValueError("categories of a feature that there is not")
+    return {int(place): tuple(names) for place, names in written.items()}

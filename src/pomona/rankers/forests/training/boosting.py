@@ -23,6 +23,7 @@ from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.forests.training.dropout import Dropout
+from pomona.rankers.forests.training.grown import forest_of
 from pomona.rankers.forests.training.outputs import HeldOut, Outputs
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.training_log import TrainingLog
@@ -127,21 +128,6 @@ def boost(
         ).head(log.best_iteration)
         for trees, forest in zip(grown, earlier, strict=True)
     ]
-
-
-def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Forest:
-    """Grown trees, each with its leaf values, as one forest that begins with the trees of `after`."""
-    node_ptr = np.cumsum([0, *(len(tree.feature) for tree, _ in grown)])
-    leaf_ptr = np.cumsum([0, *(len(value) for _, value in grown)])
-    arrays: dict[str, NDArray[np.generic]] = {"node_ptr": node_ptr, "leaf_ptr": leaf_ptr}
-    for name in ("feature", "threshold", "nan_left", "left", "right", "gain"):
-        arrays[name] = np.concatenate([getattr(after, name)[:0], *(getattr(tree, name) for tree, _ in grown)])
-    arrays["value"] = np.concatenate([np.empty(0), *(value for _, value in grown)])
-    for name in ("leaf_count", "leaf_weight"):
-        known = [getattr(tree, name) for tree, _ in grown]
-        if known and all(array is not None for array in known):
-            arrays[name] = np.concatenate(known)
-    return after.extended(Forest.of_arrays(arrays, after.n_features, 0.0))
 
 
 def _outputs(forests: Sequence[Forest], data: Dataset, base: Scores | None) -> Values:
