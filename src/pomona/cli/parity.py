@@ -44,7 +44,7 @@ def parity(
     """
     from pomona.cli.output import print_json
     from pomona.data.read import read
-    from pomona.rankers.base import load_model
+    from pomona.rankers.loading import load_model
 
     ranker = load_model(model)
     dataset = read(data, **named_columns(label, qid, doc_id))

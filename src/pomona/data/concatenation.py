@@ -8,7 +8,8 @@ import numpy as np
 
 from pomona._machine import require_memory
 from pomona.data.categories import Categories, with_categories
-from pomona.data.dataset import Dataset, gather
+from pomona.data.dataset import Dataset
+from pomona.data.rows import gather
 from pomona.data.text import TextColumn
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,46 +19,12 @@ from pomona.data.columns import (
     ids_of_rows,
     refuse_other_index,
 )
+from pomona.data.rows import Rows, gather, ranks_of
 from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
     from pomona.data.statistics import Statistics
-
-
-Column = TypeVar("Column")
-
-
-class _Rows(Generic[Column]):
-    """A column of a dataset: kept with queries gathered, seen in the order in which the rows came."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name, self._kept = name, f"_{name}"
-
-    @overload
-    def __get__(self, data: None, owner: type) -> _Rows[Column]: ...
-    @overload
-    def __get__(self, data: Dataset, owner: type) -> Column: ...
-    def __get__(self, data: Dataset | None, owner: type) -> Any:
-        if data is None:
-            return self
-        column = getattr(data, self._kept)
-        if data.input_order is None or column is None:
-            return column
-        if self._name not in data._as_it_came:
-            data._as_it_came[self._name] = _rows(column, np.argsort(data.input_order))
-        return data._as_it_came[self._name]
-
-    def __set__(self, data: Dataset, column: Column) -> None:
-        data._as_it_came.pop(self._name, None)
-        setattr(data, self._kept, column if data.input_order is None else _rows(column, data.input_order))
-
-
-def _rows(column: Any, rows: Offsets) -> Any:
-    """These rows of a column, read only, as they are a copy: what is written there is lost."""
-    if column is None or isinstance(column, TextColumn):
-        return None if column is None else column.take(rows)
-    return read_only(column[rows])
 
 
 class Dataset:
@@ -90,10 +56,10 @@ class Dataset:
     [10.0, 20.0, 30.0]
     """
 
-    X = _Rows[Features]()
-    y = _Rows[Labels]()
-    doc_ids = _Rows[TextColumn | None]()
-    comments = _Rows[TextColumn | None]()
+    X = Rows[Features]()
+    y = Rows[Labels]()
+    doc_ids = Rows[TextColumn | None]()
+    comments = Rows[TextColumn | None]()
     categories: Categories = MappingProxyType({})
     """By place of a feature of categories, their names: value k in X is the name k."""
     n_undefined: int | None = None
@@ -260,7 +226,7 @@ class Dataset:
             doc_ids=None if self._doc_ids is None else self._doc_ids.take(rows),
             comments=None if self._comments is None else self._comments.take(rows),
             feature_names=self.feature_names,
-            input_order=None if self.input_order is None else _ranks(self.input_order[rows]),
+            input_order=None if self.input_order is None else ranks_of(self.input_order[rows]),
         )
         part.categories = self.categories
         return part
@@ -410,42 +376,3 @@ def numbered(n_features: int) -> tuple[str, ...]:
 def _some(names: Sequence[str]) -> str:
     """The first names of a list."""
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-
-
-def _ranks(places: Offsets) -> Offsets | None:
-    """The place of each among those given; None if they rise."""
-    ranks = np.empty_like(places)
-    ranks[np.argsort(places, kind="stable")] = np.arange(len(places))
-    return ranks if (np.diff(ranks) < 0).any() else None
-
-
-def gather(query_ids: NDArray[Any]) -> tuple[Offsets | None, Offsets, NDArray[Any]]:
-    """Group rows by query: (row order or None when already grouped, query_ptr, the distinct ids).
-
-    Queries come in order of first appearance, rows of a query in input order.
-    """
-    n = len(query_ids)
-    if n == 0:
-        return None, np.zeros(1, np.int64), query_ids
-    starts = np.flatnonzero(np.concatenate(([True], query_ids[1:] != query_ids[:-1])))
-    run_ids = query_ids[starts]
-    distinct, first, which = np.unique(run_ids, return_index=True, return_inverse=True)
-    if len(distinct) == len(run_ids):
-        return None, np.append(starts, n).astype(np.int64), run_ids
-    place = np.empty(len(distinct), np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(len(distinct))
-    run_lengths = np.diff(np.append(starts, n))
-    query_of_row = np.repeat(place[which], run_lengths)
-    order = np.argsort(query_of_row, kind="stable").astype(np.int64)
-    return order, offsets(np.bincount(query_of_row)), run_ids[np.sort(first)]
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array as one that is not written to.
-
-    Arrays mapped from disk are read-only, others are not, and a kernel compiles anew for each kind: given all
-    its inputs through here, it compiles once.
-    """
-    view = array.view(np.ndarray)
-    view.flags.writeable = False
-    return view

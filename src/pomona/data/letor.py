@@ -29,8 +29,9 @@ from pomona.data import _letor_kernels as kernels
 from pomona.data import parsed_cache
 from pomona.data.columns import LARGEST_LABEL
 from pomona.data.compression import plain_name, read_bytes
-from pomona.data.dataset import Dataset, gather
+from pomona.data.dataset import Dataset
 from pomona.data.letor_source import BYTES_A_LINE, BYTES_A_PIECE, LetorSource
+from pomona.data.rows import gather
 from pomona.data.text import TextColumn, offsets, text_array
 from pomona.errors import InputError
 

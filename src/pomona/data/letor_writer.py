@@ -13,7 +13,8 @@ from pomona._jit import n_threads, over_chunks
 from pomona.data import _letor_kernels as kernels
 from pomona.data.categories import refuse_categories
 from pomona.data.compression import open_to_write
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.data.text import TextColumn
 from pomona.errors import InputError
 

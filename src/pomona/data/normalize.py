@@ -23,7 +23,8 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Offsets
 from pomona.data.categories import refuse_categories
 from pomona.data.columns import checked_query_ids
-from pomona.data.dataset import Dataset, gather, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import gather, read_only
 from pomona.errors import InputError, UnknownNameError
 
 Table = NDArray[np.floating]

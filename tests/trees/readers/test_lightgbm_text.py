@@ -182,8 +182,9 @@ def test_categories_by_name_score_as_in_lightgbm(tmp_path):
     ],
 )
 def test_damaged_categories(old, new, message):
-    frame, y, group = with_categories(400)
-    model = lightgbm.LGBMRanker(n_estimators=2, min_child_samples=5, min_data_per_group=5, verbose=-1)
+    frame, y, group = with_categories()
+    settings = {"min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 2, "verbose": -1}
+    model = lightgbm.LGBMRanker(n_estimators=2, **settings)
     model.fit(frame.to_numpy(), y, group=group, categorical_feature=[1])
     text = model.booster_.model_to_string()
     assert old in text

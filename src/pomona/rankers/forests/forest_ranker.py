@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.base import Ranker, SearchRange, Validation, restored
+from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
 from pomona.rankers.forests.training.categorical import categorical_places, check_categories
 from pomona.rankers.forests.training.feature_groups import places_of
@@ -26,11 +26,13 @@ from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.forests.training.start_scores import one_a_row, start_scores
 from pomona.rankers.inputs import as_dataset
 from pomona.rankers.learnt import FINITE, check_learnt
+from pomona.rankers.loading import restored
 from pomona.rankers.model_file import with_prefix
 from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share, types_of
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
+from pomona.rankers.watched import FitOptions, Validation
 from pomona.trees.device import is_on_gpu
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrowthRules
@@ -144,6 +146,7 @@ class ForestRanker(Ranker):
         valid_base: ArrayLike | None = None,
         base_model: Ranker | None = None,
         client: Any = None,
+        **options: Unpack[FitOptions],
     ) -> Self:
         """Learn from a dataset, or from features, labels and query ids: see `Ranker.fit`.
 
@@ -159,6 +162,8 @@ class ForestRanker(Ranker):
         if client is not None:
             if group is not None:
                 raise InputError("a cluster cannot train with group: give qid, the name of a column")
+            if options:
+                raise InputError(f"a cluster cannot train with {next(iter(options))}: leave it or client out")
             return self._fit_on_cluster(X, y, qid, valid, sample_weight, trace, base, base_model, client)
         self._known_categories: Categories | None = None  # of the model to go on from
         if self.warm_start and hasattr(self, "models_"):
@@ -166,6 +171,8 @@ class ForestRanker(Ranker):
         base_model = copy.copy(base_model)  # which may be fitted again, or be this very ranker
         self._bases: tuple[Scores | None, Scores | None] = None, None
         if base is not None or base_model is not None:
+            if options.get("eval_set") is not None and (base is not None or valid is None):
+                raise InputError("start scores go with valid=…, eval_set has none: leave one of them out")
             held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
             of_train = start_scores(as_dataset(X, y, qid, group), base, base_model, "base")
             self._bases = of_train, None
@@ -177,7 +184,8 @@ class ForestRanker(Ranker):
         self.base_model_: Ranker | None = base_model
         self.needs_base_ = base is not None
         try:
-            return super().fit(X, y, qid, group=group, valid=valid, sample_weight=sample_weight, trace=trace)
+            given: Any = {"group": group, "valid": valid, "sample_weight": sample_weight, "trace": trace}
+            return super().fit(X, y, qid, **given, **options)
         finally:
             del self._bases, self._known_categories
 
@@ -245,8 +253,7 @@ class ForestRanker(Ranker):
         self._bases = of_train, of_valid
         self.learn(train, valid, weights)
         if self._log is not None:
-            self.evals_, self.best_iteration_ = self._log.evals, self._log.best_iteration
-            self.interrupted_ = self._log.interrupted
+            self._remember(self._log)
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self._boost(train, valid, self.make_objective(train, weights), self._config())
@@ -271,6 +278,10 @@ class ForestRanker(Ranker):
         log = self.start_training(config.n_trees, unit="tree", done=start[0].n_trees if start else 0)
         base, valid_base = self._bases
         base = None if base is None else self._learnt_from.from_input_order(base)
+        bases, add_to = {}, self.base_model_
+        if add_to is not None:
+            sets = self._watched.sets.items()
+            bases = {name: data.from_input_order(add_to.predict(data)) for name, data in sets}
         self.models_ = boost(
             *(train, valid, objective, grower, self.parsed_measure, config, log),
             start=start,
@@ -278,6 +289,9 @@ class ForestRanker(Ranker):
             valid_base=valid_base,
             combine=self.combine_outputs,
             portion=self._portion,
+            watched=self._watched,
+            watched_bases=bases,
+            keep=lambda forests: setattr(self, "models_", forests),
         )
         return log
 

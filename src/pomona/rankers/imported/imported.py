@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ from pomona.data.dataset import Dataset, numbered
 from pomona.data.table import columns_of_frame
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.base import Ranker, Validation
+from pomona.rankers.base import Ranker
 from pomona.rankers.explanation import Explanation
 from pomona.rankers.imported.sources.file import read_model_file
 from pomona.rankers.imported.sources.live import read_live
@@ -29,6 +29,7 @@ from pomona.rankers.inputs import as_dataset, as_documents, rows_of_documents
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.parameter import check_parameters
 from pomona.rankers.trace import Trace
+from pomona.rankers.watched import FitOptions, Validation, check_options
 from pomona.trees.forest import Forest
 from pomona.trees.formats.format import folded_in
 from pomona.trees.formats.layers import Layers
@@ -98,11 +99,13 @@ class Imported(Ranker):
         valid: Validation | None = None,
         sample_weight: ArrayLike | None = None,
         trace: Trace | None = None,
+        **options: Unpack[FitOptions],
     ) -> Self:
         """Read the model's file; the data only have to be of its features."""
         check_parameters(self)
-        if trace is not None:
-            raise InputError("a model that was trained elsewhere has no steps to show: leave trace out")
+        check_options(type(self).__name__, options)
+        if given := "trace" if trace is not None else next(iter(options), None):
+            raise InputError(f"a model that was trained elsewhere has no steps to show: leave {given} out")
         if self.model is None:
             raise InputError(
                 "a model from memory cannot be fitted again: save it, or name its file as `model`"

@@ -108,7 +108,7 @@ def test_bags_ensembles_and_bases(bagging):
         interactions=[[0, 3], [3, 4]],
     )
     assert few.fit(train).score(test) > 0.5
-    ensemble = pm.Ensemble(pm.MART(n_trees=8), n_models=2, bagging=bagging).fit(train)
+    ensemble = pm.Ensemble(pm.MART(n_trees=8), n_models=2, combine="mean", bagging=bagging).fit(train)
     assert np.array_equal(ensemble.predict(TEST[0]), ensemble.predict(test))
     added = pm.MART(n_trees=5).fit(train, base_model=few)
     assert np.array_equal(added.predict(TEST[0]), added.predict(test))

@@ -11,7 +11,7 @@ kept with it, so the forest scores as it did when it was judged.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,7 @@ from pomona.rankers.forests.training.grown import forest_of
 from pomona.rankers.forests.training.outputs import HeldOut, Outputs
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.training_log import TrainingLog
+from pomona.rankers.watched import Watched
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
 
@@ -63,12 +64,16 @@ def boost(
     valid_base: Scores | None = None,
     combine: Callable[[Values], Scores] = first_output,
     portion: Portion | None = None,
+    watched: Watched | None = None,
+    watched_bases: Mapping[str, Scores] | None = None,
+    keep: Callable[[list[Forest]], None] | None = None,
 ) -> list[Forest]:
     """A forest for each output, boosted up to `n_trees` rounds in all and cut at the best of the log.
 
     `start` has forests to go on from; `combine` makes one score a document of (n_outputs, n_docs) outputs.
     The trees are added to the scores `base` and `valid_base`, where there are such: the objective then does
-    not say where to start. `portion` says what there is on other machines.
+    not say where to start. `portion` says what there is on other machines, `watched` what else is judged,
+    from the scores `watched_bases` of its sets; `keep` is given the forests so far, for callbacks.
     """
     portion = Portion() if portion is None else portion
     portion.join(objective)
@@ -77,21 +82,32 @@ def boost(
     earlier = list(start) or [Forest.empty(train.n_features, constant)] * objective.n_outputs
     grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
     dropout = Dropout(config.dropout, config.dropout_skip, config.n_trees, config.seed)
-    best_weight = dropout.weight
+    latest = best = dropout.weight  # after the latest round, and after the best
     outputs = Outputs.of(_outputs(earlier, train, base), objective, grower)
-    held_out = None
-    if valid is not None:
-        held_out = HeldOut(_outputs(earlier, valid, valid_base), valid, is_revised=config.dropout > 0)
+    sets = (watched or Watched()).beside(valid)
+    bases = {"valid": valid_base, **(watched_bases or {})}
+    held_out = {
+        name: HeldOut(_outputs(earlier, data, bases.get(name)), data, is_revised=config.dropout > 0)
+        for name, data in sets.items()
+    }
+    judge = (watched or Watched()).judge(sets, measure, portion.evaluator)
+    of_train = None if valid is None else portion.evaluator(train, measure, "train")
 
     def add(rounds: Sequence[int], weight: Values) -> None:
         for k, trees in enumerate(grown):
             for tree, value, by in ((*trees[r], weight[r]) for r in rounds):
                 outputs.add(k, tree, by * value)
-                if held_out is not None:
-                    held_out.add(k, tree, by * value)
+                for other in held_out.values():
+                    other.add(k, tree, by * value)
 
-    parts = {} if valid is None else {"train": train, "valid": valid}
-    evaluators = {part: portion.evaluator(data, measure, part) for part, data in parts.items()}
+    def forests() -> list[Forest]:
+        weight = latest if log.best_iteration == log.iteration else best
+        weighted = ([(t, by * v) for (t, v), by in zip(trees, weight, strict=False)] for trees in grown)
+        pairs = zip(weighted, earlier, strict=True)
+        return [forest_of(trees, forest).head(log.best_iteration) for trees, forest in pairs]
+
+    if keep is not None:
+        log.finish_by(lambda: keep(forests()))
     log.follow(train, lambda: combine(outputs.in_memory()), lambda: objective)
     with log.watch():
         for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
@@ -108,13 +124,15 @@ def boost(
                 tree = grower.grow(outputs.gradient[k], outputs.hessian[k], rows, rng)
                 trees.append((tree, tree.value * config.learning_rate))
             add(dropout.share(dropped, len(grown[0]) - 1), dropout.weight)
-            if held_out is None:
+            latest = dropout.weight.copy()  # callbacks may ask for the model
+            if of_train is None:
                 is_best = log.record()
             else:
-                scores = {"train": combine(outputs.in_memory()), "valid": combine(held_out.values)}
-                is_best = log.record(**{part: evaluators[part].mean(scores[part]) for part in parts})
+                height = of_train.mean(combine(outputs.in_memory()))
+                scores = {name: combine(other.values) for name, other in held_out.items()}
+                is_best = log.record(train=height, **judge(scores))
             if is_best:
-                best_weight = dropout.weight.copy()
+                best = latest
             if log.should_stop:
                 break
     if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
@@ -122,12 +140,7 @@ def boost(
             "no tree found a split, so all documents score alike: lower min_docs, or give more data",
             stacklevel=2,
         )
-    return [
-        forest_of(
-            [(tree, by * value) for (tree, value), by in zip(trees, best_weight, strict=False)], forest
-        ).head(log.best_iteration)
-        for trees, forest in zip(grown, earlier, strict=True)
-    ]
+    return forests()
 
 
 def _outputs(forests: Sequence[Forest], data: Dataset, base: Scores | None) -> Values:
