@@ -29,6 +29,8 @@ _NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("feature_fraction_bynode",), "colsample_bynode sub_feature_bynode"),
     (("dropout",), "drop_rate rate_drop"),
     (("dropout_skip",), "skip_drop"),
+    (("categorical",), "categorical_feature cat_feature cat_features categorical_features"),
+    (("category_smoothing",), "cat_smooth cat_l2"),
     (("interactions",), "interaction_constraints interaction_cst"),
     (("min_docs",), "min_child_samples min_data_in_leaf min_data min_samples_leaf mls"),
     (("min_hessian",), "min_child_weight min_sum_hessian_in_leaf min_sum_hessian"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Features, Labels, Offsets
+from pomona.data.categories import Categories
 from pomona.data.columns import (
     checked_features,
     checked_labels,
@@ -35,7 +37,8 @@ class Dataset:
 
     Parameters
     ----------
-    X : (n_docs, n_features) array, SciPy sparse matrix or data frame; NaN means undefined.
+    X : (n_docs, n_features) array, SciPy sparse matrix or data frame; NaN means undefined. Columns of a frame
+        that hold texts or categories become codes, whose names are in `categories`.
     y : (n_docs,) labels, finite.
     qid : (n_docs,) query ids, integers or strings.
     group : instead of `qid`, the number of documents of each query, one after the other, as LightGBM has it;
@@ -57,6 +60,8 @@ class Dataset:
     y = Rows[Labels]()
     doc_ids = Rows[TextColumn | None]()
     comments = Rows[TextColumn | None]()
+    categories: Categories = MappingProxyType({})
+    """By place of a feature of categories, their names: value k in X is the name k."""
     n_undefined: int | None = None
     """How many feature values the source left undefined, where a reader counted and filled them in."""
 
@@ -72,9 +77,9 @@ class Dataset:
     ) -> None:
         refuse_other_index(X, y=y, qid=qid)
         if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
-            from pomona.data.table import features_of_frame
+            from pomona.data.table import columns_of_frame
 
-            X, column_names = features_of_frame(X)
+            X, column_names, self.categories = columns_of_frame(X)
             has_names = column_names != [str(j) for j in range(len(column_names))]
             feature_names = column_names if feature_names is None and has_names else feature_names
         features = checked_features(X)
@@ -224,7 +229,7 @@ class Dataset:
         source, places = self._X, rows
         if isinstance(source, TakenRows):
             source, places = source.source, source.rows[rows]
-        return Dataset.from_parts(
+        part = Dataset.from_parts(
             cast(Features, TakenRows(source, places)) if lazy else take(source, places),
             self._y[rows],
             query_ptr,
@@ -234,6 +239,8 @@ class Dataset:
             feature_names=self.feature_names,
             input_order=None if self.input_order is None else ranks_of(self.input_order[rows]),
         )
+        part.categories = self.categories
+        return part
 
     def split(self, fractions: Sequence[float], seed: int = 0) -> list[Dataset]:
         """Random parts of whole queries, e.g. `split([.6, .2, .2])`.
@@ -285,11 +292,14 @@ class Dataset:
         features = self._X if X is None else self.from_input_order(X)
         data = self._with(features, self._y if y is None else self.from_input_order(y), feature_names)
         data.n_undefined = self.n_undefined if X is None else None
+        if X is not None and data.feature_names != self.feature_names:  # other features: known by their names
+            by_name = {self.feature_names[place]: names for place, names in self.categories.items()}
+            data.categories = {j: by_name[n] for j, n in enumerate(data.feature_names) if n in by_name}
         return data
 
     def _with(self, X: Features, y: Labels, feature_names: Sequence[str] | None) -> Dataset:
         """The same documents with these features and labels, gathered."""
-        return Dataset.from_parts(
+        data = Dataset.from_parts(
             X,
             y,
             self._query_ptr,
@@ -299,6 +309,8 @@ class Dataset:
             feature_names=feature_names,
             input_order=self.input_order,
         )
+        data.categories = self.categories
+        return data
 
     def widened(self, n_features: int, undefined: float = 0.0) -> Dataset:
         """The same documents with features added at the end, where a sparse file does not mention them."""
@@ -328,7 +340,10 @@ class Dataset:
         place = {name: j for j, name in enumerate(self.feature_names)}
         if place.keys() == set(wanted) and len(place) == self.n_features == len(wanted):
             X = np.ascontiguousarray(self._X[:, [place[name] for name in wanted]])
-            return self._with(X, self._y, wanted)
+            data = self._with(X, self._y, wanted)
+            old = ((j, place[name]) for j, name in enumerate(wanted))
+            data.categories = {j: self.categories[at] for j, at in old if at in self.categories}
+            return data
         is_numbered = self.feature_names == numbered(self.n_features) or wanted == numbered(len(wanted))
         if is_numbered and self.n_features == len(wanted):
             return self.replace(feature_names=wanted)

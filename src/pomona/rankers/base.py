@@ -13,6 +13,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, Unpack, dataclass_transform
 
 import numpy as np
@@ -21,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from pomona._arrays import whole_file
 from pomona._jit import n_threads
 from pomona._types import Features, Scores, Values
+from pomona.data.categories import Categories, refuse_categories
 from pomona.data.content_order import in_content_order
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
@@ -96,6 +98,8 @@ class Ranker(Estimator):
     """Whether this is no method but a limit: it reads the labels of the documents that it scores."""
     is_traceable: ClassVar[bool] = False
     """Whether a `Trace` can watch it learn: it lets the log of its training `follow` the documents."""
+    reads_categories: ClassVar[bool] = False
+    """Whether it learns from features that are categories."""
     search_space: ClassVar[Mapping[str, SearchRange]] = {}
     """Parameters worth searching: (least, most, `linear`, `log`, `int` or `log int`), or a list."""
 
@@ -113,6 +117,9 @@ class Ranker(Estimator):
 
     longest_query_ = 0
     """How many documents the longest training query had; 0 where an earlier version did not keep it."""
+
+    categories_: Categories = MappingProxyType({})
+    """By place of a feature of categories, their names in the order of the model's codes."""
 
     evals_: dict[str, list[float]]
     best_iteration_: int
@@ -260,8 +267,11 @@ class Ranker(Estimator):
             what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)
             raise InputError(f"found 0 {what}(s) (shape={shape}) while a minimum of 1 is required to learn")
         weights = None if sample_weight is None else checked_weights(sample_weight, train)
+        if not self.reads_categories:
+            refuse_categories(train, type(self).__name__)
         held_out, watched = held_out_sets(train, valid, options)
         callbacks = Callbacks(options.get("callbacks"))
+        self.categories_ = dict(train.categories)
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
         self.longest_query_ = int(train.query_lengths.max())
         self._set_column_names(column_names(X))
@@ -300,7 +310,7 @@ class Ranker(Estimator):
         rows are then those of one query, unless they are more than any query had in training.
         """
         self.check_fitted()
-        data = unlabelled(X, qid, self.feature_names_, type(self).__name__)
+        data = unlabelled(X, qid, self.feature_names_, self.categories_, type(self).__name__)
         if qid is None and self.scores_whole_queries and not isinstance(X, Dataset):
             check_one_query(data.n_docs, self.longest_query_, type(self).__name__)
         if not data.n_docs:
@@ -313,7 +323,7 @@ class Ranker(Estimator):
         Scores stand in the order of `data.gathered()`.
         """
         self.check_fitted()
-        return self.movable_queries(aligned(data, self.feature_names_, "data").gathered())
+        return self.movable_queries(aligned(data, self.feature_names_, self.categories_, "data").gathered())
 
     def explain(
         self, X: Any, qid: Any = None, *, background: Dataset | None = None, method: str | None = None
@@ -327,8 +337,9 @@ class Ranker(Estimator):
         method : of forests `path` (as LightGBM's `pred_contrib`) or `interventional`; others have one only.
         """
         self.check_fitted()
-        data = unlabelled(X, qid, self.feature_names_, type(self).__name__)
-        others = None if background is None else aligned(background, self.feature_names_, "background")
+        known = self.feature_names_, self.categories_
+        data = unlabelled(X, qid, *known, type(self).__name__)
+        others = None if background is None else aligned(background, *known, "background")
         if not (data if others is None else others).n_docs:
             raise InputError("found no background document, expected one or more")
         return explain(self, data, others, method)
@@ -393,5 +404,7 @@ class Ranker(Estimator):
             "longest_query": self.longest_query_,
             **facts,
         }
+        if self.categories_:
+            learnt["categories"] = {str(place): list(names) for place, names in self.categories_.items()}
         training = {name: getattr(self, name) for name in TRAINING if hasattr(self, name)}
         return {"parameters": parameters, "learnt": learnt, "training": parameters_to_json(training)}, arrays

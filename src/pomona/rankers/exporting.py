@@ -29,6 +29,7 @@ def exported(
         ExportOptions(**options)
     )
     ranker.check_fitted()
+    chosen.categories = ranker.categories_
     model, names = ranker.portable(), engine_names(ranker.feature_names_)
     if feature_map is not None:
         names = read_feature_map(Path(feature_map), ranker.feature_names_)

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pomona import _registry
+from pomona.data.categories import Categories
 from pomona.errors import InputError, PomonaError
 from pomona.rankers.base import TRAINING, Ranker
 from pomona.rankers.learnt import check_learnt
@@ -56,6 +57,7 @@ def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str
     ranker._set_column_names(ranker.feature_names_ if learnt["has_column_names"] else None)
     check_learnt({"longest_query": NonNegativeInt}, {"longest_query": 0, **learnt})
     ranker.longest_query_ = learnt.get("longest_query", 0)  # earlier versions did not keep it
+    ranker.categories_ = _checked_categories(learnt.get("categories", {}), ranker.n_features_in_)
     ranker.set_state(learnt, arrays)
     recorded = {name: kind for name, kind in TRAINING.items() if name in training}
     check_learnt(recorded, training)
@@ -63,3 +65,12 @@ def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str
     for name in recorded:
         setattr(ranker, name, training[name])
     return ranker
+
+
+def _checked_categories(written: Any, n_features: int) -> Categories:
+    """The names of categories that a file holds, by feature."""
+    check_learnt({"categories": dict}, {"categories": written})
+    check_learnt(dict.fromkeys(written, tuple[str, ...]), written)
+    if not all(0 <= int(place) < n_features for place in written):
+        raise ValueError("categories of a feature that there is not")
+    return {int(place): tuple(names) for place, names in written.items()}

@@ -117,8 +117,9 @@ def held_out_sets(
         raise InputError(
             "eval_set has the training data alone, which cannot tell when to stop: give other queries, too"
         )
+    known = train.feature_names, train.categories
     sets = {
-        name: aligned(data, train.feature_names, "validation data" if name == "valid" else name)
+        name: aligned(data, *known, "validation data" if name == "valid" else name)
         for name, data in given.items()
     }
     asked = options.get("eval_measures")

@@ -84,6 +84,30 @@ def allow(table, leaf, out):
         _keep_share(order["by_node"], path[0], out)
 
 
+@kernel(by_address=True)
+def limit(unused, table, order):
+    """What both sides may be split on."""
+    small, large = order["small"], order["large"]
+    if large < 0:
+        start_path(table)
+    else:
+        leaf, new = min(small, large), max(small, large)
+        open_paths(table, table.nodes[new - 1]["feature"], leaf, new)
+        allow(table, large, table.allowed[1])
+    allow(table, small, table.allowed[0])
+
+
+@kernel(by_address=True)
+def limit_level(unused, table, order):
+    """What a level may be split on: as its first cell, since all cells have the same features above them."""
+    n_cells = order["n_cells"]
+    if n_cells == 1:
+        start_path(table)
+    else:
+        open_paths(table, table.nodes[n_cells // 2 - 1]["feature"], np.int64(0), n_cells // 2)
+    allow(table, np.int64(0), table.allowed[0])
+
+
 def group_bits(groups: Groups | None, n_features: int) -> NDArray[np.uint64]:
     """(n_features, n_words) which groups each feature belongs to, as bits; without groups no words.
 

@@ -30,6 +30,7 @@ from pomona.trees.walk import ZERO
 
 _BATCH_BYTES = 128 * 1024  # the codes of a batch stay in the second-level cache
 _SMALLEST_CHUNK = 8  # blocks
+_APPENDED_BLOCKS = 16  # coded at a time, where documents get a column for each split on categories
 _MOST_BYTE_LEVELS = 8  # of an oblivious tree whose leaf numbers fit bytes
 
 _ALL = np.uint64(2**64 - 1)
@@ -220,7 +221,12 @@ def _room(X: Features, base: float, single: bool) -> NDArray[Any]:
 
 def _codes(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
     codes = np.empty((-(-len(X) // N_LANES), coded.n_planes, N_LANES), np.uint8)
-    _encode(X, *coded.planes, codes)
+    if coded.splits is None:
+        _encode(X, *coded.planes, codes)
+        return codes
+    for block in range(0, len(codes), _APPENDED_BLOCKS):
+        rows = X[block * N_LANES : (block + _APPENDED_BLOCKS) * N_LANES]
+        _encode(coded.splits.appended(rows), *coded.planes, codes[block : block + _APPENDED_BLOCKS])
     return codes
 
 

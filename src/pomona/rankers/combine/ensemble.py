@@ -78,6 +78,7 @@ class Ensemble(Ranker):
     optimizes = "direct"
     paper = "Breiman, Machine Learning 1996 (bagging)"
     learnt_attributes = {"combine_": str, "oob_score_": float}
+    reads_categories = True  # or its member refuses them
     search_space = {"n_models": (3, 10, "int")}
 
     member: str | Ranker = field(default="lambdamart", kw_only=False)

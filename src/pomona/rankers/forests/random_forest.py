@@ -22,8 +22,7 @@ from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
-from pomona.rankers.forests.training.boosting import forest_of
-from pomona.rankers.forests.training.outputs import leaves_in
+from pomona.rankers.forests.training.grown import forest_of, leaves_in
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.inputs import query_weights
 from pomona.rankers.parameter import Interval, NonNegativeFloat, PositiveInt, Share

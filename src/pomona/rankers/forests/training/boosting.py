@@ -23,6 +23,7 @@ from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.forests.training.dropout import Dropout
+from pomona.rankers.forests.training.grown import forest_of
 from pomona.rankers.forests.training.outputs import HeldOut, Outputs
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.training_log import TrainingLog
@@ -81,7 +82,7 @@ def boost(
     earlier = list(start) or [Forest.empty(train.n_features, constant)] * objective.n_outputs
     grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
     dropout = Dropout(config.dropout, config.dropout_skip, config.n_trees, config.seed)
-    best_weight = dropout.weight
+    latest = best = dropout.weight  # after the latest round, and after the best
     outputs = Outputs.of(_outputs(earlier, train, base), objective, grower)
     sets = (watched or Watched()).beside(valid)
     bases = {"valid": valid_base, **(watched_bases or {})}
@@ -100,7 +101,8 @@ def boost(
                     other.add(k, tree, by * value)
 
     def forests() -> list[Forest]:
-        weighted = ([(t, by * v) for (t, v), by in zip(trees, best_weight, strict=False)] for trees in grown)
+        weight = latest if log.best_iteration == log.iteration else best
+        weighted = ([(t, by * v) for (t, v), by in zip(trees, weight, strict=False)] for trees in grown)
         pairs = zip(weighted, earlier, strict=True)
         return [forest_of(trees, forest).head(log.best_iteration) for trees, forest in pairs]
 
@@ -122,6 +124,7 @@ def boost(
                 tree = grower.grow(outputs.gradient[k], outputs.hessian[k], rows, rng)
                 trees.append((tree, tree.value * config.learning_rate))
             add(dropout.share(dropped, len(grown[0]) - 1), dropout.weight)
+            latest = dropout.weight.copy()  # callbacks may ask for the model
             if of_train is None:
                 is_best = log.record()
             else:
@@ -129,7 +132,7 @@ def boost(
                 scores = {name: combine(other.values) for name, other in held_out.items()}
                 is_best = log.record(train=height, **judge(scores))
             if is_best:
-                best_weight = dropout.weight.copy()
+                best = latest
             if log.should_stop:
                 break
     if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
@@ -138,21 +141,6 @@ def boost(
             stacklevel=2,
         )
     return forests()
-
-
-def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Forest:
-    """Grown trees, each with its leaf values, as one forest that begins with the trees of `after`."""
-    node_ptr = np.cumsum([0, *(len(tree.feature) for tree, _ in grown)])
-    leaf_ptr = np.cumsum([0, *(len(value) for _, value in grown)])
-    arrays: dict[str, NDArray[np.generic]] = {"node_ptr": node_ptr, "leaf_ptr": leaf_ptr}
-    for name in ("feature", "threshold", "nan_left", "left", "right", "gain"):
-        arrays[name] = np.concatenate([getattr(after, name)[:0], *(getattr(tree, name) for tree, _ in grown)])
-    arrays["value"] = np.concatenate([np.empty(0), *(value for _, value in grown)])
-    for name in ("leaf_count", "leaf_weight"):
-        known = [getattr(tree, name) for tree, _ in grown]
-        if known and all(array is not None for array in known):
-            arrays[name] = np.concatenate(known)
-    return after.extended(Forest.of_arrays(arrays, after.n_features, 0.0))
 
 
 def _outputs(forests: Sequence[Forest], data: Dataset, base: Scores | None) -> Values:

@@ -15,19 +15,14 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
+from pomona.rankers.forests.training.grown import leaves_in
 from pomona.trees.grower import Grower, GrownTree
-from pomona.trees.walk import leaves_of
 
 
 @kernel
 def _add_values(first, last, value, leaf_of_row, out):
     for i in range(first, last):
         out[i] += value[leaf_of_row[i]]
-
-
-def leaves_in(data: Dataset, tree: GrownTree) -> NDArray[np.int32]:
-    """The leaf of a tree that each document falls into."""
-    return leaves_of(data.X, tree.feature, tree.threshold, tree.nan_left, tree.left, tree.right)
 
 
 class HeldOut:

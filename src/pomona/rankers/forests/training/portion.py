@@ -6,7 +6,7 @@ and a cluster comes to the same bits as one machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,11 +58,21 @@ class Portion:
         """Let an objective of the queries here be a part of that of all."""
 
     def grower(
-        self, growth: str, X: Rows, rules: GrowthRules, max_bins: int, seed: int, *, on_gpu: bool = False
+        self,
+        growth: str,
+        X: Rows,
+        rules: GrowthRules,
+        max_bins: int,
+        seed: int,
+        *,
+        on_gpu: bool = False,
+        categorical: Sequence[int] = (),
     ) -> Grower:
         """What grows trees on the documents here."""
-        bins = Bins.of(X, max_bins=max_bins, seed=seed)
+        bins = Bins.of(X, max_bins=max_bins, seed=seed, categorical=categorical)
         if on_gpu:
+            if categorical:
+                raise InputError("a GPU cannot split on categories so far: use device='cpu'")
             if rules.limits_nodes:
                 raise InputError(
                     "a GPU cannot draw features by level or node, or keep to interactions, so far: "
@@ -141,8 +151,18 @@ class PeerPortion(Portion):
         objective.join(self)
 
     def grower(
-        self, growth: str, X: Rows, rules: GrowthRules, max_bins: int, seed: int, *, on_gpu: bool = False
+        self,
+        growth: str,
+        X: Rows,
+        rules: GrowthRules,
+        max_bins: int,
+        seed: int,
+        *,
+        on_gpu: bool = False,
+        categorical: Sequence[int] = (),
     ) -> Grower:
+        if categorical:
+            raise InputError("a cluster cannot split on categories so far: leave client or categorical out")
         if on_gpu:
             raise InputError("a cluster grows trees on CPUs only so far: leave device out")
         if not rules.newton_splits:
