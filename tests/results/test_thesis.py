@@ -1,11 +1,12 @@
 """What docs/results/thesis.md says is what its tables say."""
 
 import csv
+import re
 
 import numpy as np
 import pytest
 
-from results.page import ROOT, Page, column, is_significant, number, ordinal, signed, spec
+from results.page import ROOT, Page, cells, column, is_significant, number, ordinal, signed, spec
 
 PAGE = Page("thesis")
 LETOR, OHSUMED = PAGE.table("thesis letor4"), PAGE.table("thesis ohsumed")
@@ -18,6 +19,11 @@ CLAIMS = {
     name: {row["difference"]: list(row.values())[1] for row in PAGE.table(f"thesis {name} claims")}
     for name in ("letor4", "ohsumed")
 }
+
+
+def published(name):
+    with (ROOT / "examples" / "papers" / "published" / f"{name}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
 def test_setup():
@@ -105,11 +111,6 @@ def test_gains_of_ranklibs_methods():
     PAGE.says(f"({told[0]}, enhanced {told[1]})")
 
 
-def published(name):
-    with (ROOT / "examples" / "papers" / "published" / f"{name}.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
-
-
 def test_times():
     rows, known = PAGE.table("thesis letor4 times"), published("thesis_times")
     for what, short in (("training", "train"), ("testing", "test")):
@@ -132,3 +133,24 @@ def test_ohsumed():
     PAGE.says(f"The first {first} are linear and neural rankers")
     combined = order.index("LinearCombination")
     assert combined < first
+
+
+@pytest.mark.parametrize("name", ["mslr10k", "seznam", "wcl2r"])
+def test_published(name):
+    rows = published(f"thesis_{name}")
+    title = {"mslr10k": "MSLR-WEB10K, first fold", "seznam": "Seznam", "wcl2r": "WCL2R"}[name]
+    text = PAGE.text.partition(f"### {title}")[2]
+    for row in rows:
+        printed = [row[key] for key in row if key not in ("method", "ranker")]
+        (line,) = re.findall(rf"^\| {row['ranker']} \|.*$", text.partition("\n\n#")[0], re.MULTILINE)
+        assert [cell for cell in cells(line) if cell in printed] == printed
+
+
+def test_rc_rank_leads_there():
+    for name in ("mslr10k", "seznam", "letor4", "wcl2r"):
+        norms = {row["ranker"]: float(row["avg_norm"]) for row in published(f"thesis_{name}")}
+        assert sorted(norms, key=norms.get, reverse=True)[:3] == [
+            "IdealRanker",
+            "RC-Rank enhanced",
+            "RC-Rank",
+        ]
