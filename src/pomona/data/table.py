@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._extras import naming_extras
 from pomona._machine import memory_room, require_memory
 from pomona.data.categories import Categories, codes_of, is_category
 from pomona.data.compression import is_plain, plain_name, read_bytes
@@ -67,6 +68,7 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
         raise InputError(f"columns {label!r} (label) and {qid!r} (query id): {error}") from None
 
 
+@naming_extras()
 def read_table(
     path: str | Path,
     *,
@@ -186,6 +188,7 @@ def read_to_score(
         raise InputError(str(error), path) from None
 
 
+@naming_extras()
 def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
     """The table in a file, once it is known to fit into memory; ids are read as they are written."""
     import polars as pl
