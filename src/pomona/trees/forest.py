@@ -23,8 +23,9 @@ from pomona._types import Offsets, Scores, Values
 from pomona.errors import InputError, UnknownNameError
 from pomona.trees import score as bits
 from pomona.trees.coded import CodedForest
+from pomona.trees.linked import FEW, LinkedForest
 from pomona.trees.permuted import PermutedScorer
-from pomona.trees.walk import FEW, leaves_of, scores_of_few
+from pomona.trees.walk import leaves_of
 
 _NODE_ARRAYS = {
     "feature": np.int32,
@@ -148,8 +149,7 @@ class Forest:
         """
         rows = self._documents(X)
         if len(rows) <= FEW:
-            nodes = self._nodes if rows.dtype == np.float32 else self._nodes_double
-            return scores_of_few(rows, nodes, self.base, single=self.single)
+            return self._linked.score(rows)
         return bits.score(self._coded_for(rows), rows, self.base, single=self.single)
 
     def staged_scores(self, X: ArrayLike, every: int = 1) -> Iterator[Scores]:
@@ -245,18 +245,8 @@ class Forest:
         return Forest, tuple(getattr(self, field.name) for field in fields(self))
 
     @cached_property
-    def _nodes(self) -> tuple[NDArray[Any], ...]:
-        return self._walked(self.threshold)
-
-    @cached_property
-    def _nodes_double(self) -> tuple[NDArray[Any], ...]:
-        return self._walked(self._array("double_threshold"))
-
-    def _walked(self, threshold: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """The arrays that walking all trees reads."""
-        zero_missing = _frozen(self._array("zero_missing"), np.bool_)
-        splits = self.feature, threshold, self.nan_left, self.left, self.right, zero_missing
-        return *splits, self.node_ptr, self.leaf_ptr, self.value
+    def _linked(self) -> LinkedForest:
+        return LinkedForest.of(self)
 
     @cached_property
     def _coded(self) -> CodedForest:
