@@ -67,7 +67,7 @@ def _add_leaves(X, nodes, root, value, n_steps, single, out):
 
 @dataclass(frozen=True)
 class LinkedForest:
-    """Inner nodes and leaves in one list; `asked` is twice a column's number, and 1 more if NaN goes right."""
+    """Inner nodes and leaves in one list; `asked` is twice a column's number, plus 1 if NaN goes right."""
 
     nodes: NDArray[Any]  # (n_slots,)
     root: Offsets  # (n_trees,)
