@@ -33,7 +33,7 @@ def catboost_model(data, n_trees, n_leaves):
 
 
 def ydf_benchmark(data, n_trees, n_leaves, X):
-    """What tells the microseconds a document of YDF's fastest engine, by its own benchmark; and the forest."""
+    """What tells the µs a document of YDF's fastest engine, by its own benchmark; and its forest."""
     import pandas
     import ydf
 
@@ -70,11 +70,7 @@ def ydf_benchmark(data, n_trees, n_leaves, X):
 
 def _forest_of_ydf(model):
     """The same trees: x >= threshold goes to the positive child."""
-    columns = {
-        number: int(one.name[1:])
-        for number, one in enumerate(model.data_spec().columns)
-        if one.name != "label"
-    }
+    names = [column.name for column in model.data_spec().columns]
     nodes = Nodes()
 
     def told(node):
