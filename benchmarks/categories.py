@@ -46,14 +46,16 @@ def as_numbers(frame, like):
 def lightgbm_scores(train, valid, test, n_leaves):
     import lightgbm as lgb
 
-    known = {name: pd.CategoricalDtype(train[0][name].cat.categories) for name in CATEGORIES}
-    sets = [
-        lgb.Dataset(part[0].astype(known), part[1], group=np.bincount(part[2])) for part in (train, valid)
-    ]
+    known = {name: train[0][name].cat.categories for name in CATEGORIES}
+
+    def frame_of(part):
+        return part[0].assign(**{name: part[0][name].cat.set_categories(known[name]) for name in known})
+
+    sets = [lgb.Dataset(frame_of(part), part[1], group=np.bincount(part[2])) for part in (train, valid)]
     parameters = {"objective": "lambdarank", "num_leaves": n_leaves, "eval_at": [10], "verbose": -1}
     stop = lgb.early_stopping(50, verbose=False)
     booster = lgb.train(parameters, sets[0], 300, valid_sets=[sets[1]], callbacks=[stop])
-    return booster.predict(test[0].astype(known))
+    return booster.predict(frame_of(test))
 
 
 def pomona_scores(train, valid, test, **parameters):
