@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from pomona._extras import naming_extras
+
 if TYPE_CHECKING:
     from pomona.data.catalog import load as load
     from pomona.data.convert import convert as convert
@@ -136,7 +138,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name) or _homes().get(name)
     if home is None:
         raise AttributeError(f"module 'pomona' has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
+    with naming_extras():
+        value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value
 

@@ -23,6 +23,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from pomona._extras import naming_extras
 from pomona._types import Values
 from pomona.data.categories import refuse_categories
 from pomona.data.compression import open_to_write, pieces, plain_name, read_bytes
@@ -204,6 +205,7 @@ def _write_qrels(data: Dataset, path: Path) -> None:
         stream.write("".join(f"{qid} 0 {doc} {label}\n" for qid, doc, label in lines).encode())
 
 
+@naming_extras()
 def _write_table(documents: Weighted, path: Path, kind: str) -> None:
     """A row a document, in the order in which they came; an undefined feature is null."""
     import polars as pl

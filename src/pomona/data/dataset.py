@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pomona._jit import over_chunks
 from pomona._types import Features, Labels, Offsets
 from pomona.data.categories import Categories
 from pomona.data.columns import (
@@ -20,6 +19,7 @@ from pomona.data.columns import (
     refuse_other_index,
 )
 from pomona.data.rows import Rows, gather, ranks_of
+from pomona.data.taken_rows import TakenRows, take
 from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
@@ -143,6 +143,11 @@ class Dataset:
         return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
 
     @property
+    def lazy_features(self) -> Features | TakenRows:
+        """X of `gathered()`, or what gives its rows, where there was no room for a copy in their order."""
+        return self._X
+
+    @property
     def qid(self) -> NDArray[Any]:
         """The query id of every row, as scikit-learn's metadata routing wants it."""
         return self.to_input_order(np.repeat(self.qids, self.query_lengths))
@@ -214,12 +219,18 @@ class Dataset:
         rows = np.repeat(self._query_ptr[wanted] - query_ptr[:-1], lengths) + np.arange(query_ptr[-1])
         return self.take_rows(rows, query_ptr, self.qids[wanted])
 
-    def take_rows(self, rows: Offsets, query_ptr: Offsets, qids: NDArray[Any]) -> Dataset:
-        """These rows of `gathered()`, which are those of the queries `qids`, one query after the other."""
-        features: Features = np.empty((len(rows), self.n_features), self._X.dtype)
-        over_chunks(_take, len(rows), self._X, rows, features, smallest=1 << 14)
+    def take_rows(
+        self, rows: Offsets, query_ptr: Offsets, qids: NDArray[Any], *, lazy: bool = False
+    ) -> Dataset:
+        """These rows of `gathered()`, which are those of the queries `qids`, one query after the other.
+
+        lazy : leave the features where they are until they are looked at.
+        """
+        source, places = self._X, rows
+        if isinstance(source, TakenRows):
+            source, places = source.source, source.rows[rows]
         part = Dataset.from_parts(
-            features,
+            cast(Features, TakenRows(source, places)) if lazy else take(source, places),
             self._y[rows],
             query_ptr,
             qids,
@@ -360,11 +371,6 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
-
-
-def _take(first: int, last: int, X: Features, rows: Offsets, out: Features) -> None:
-    """Rows of a large table, which several threads copy faster than one."""
-    np.take(X, rows[first:last], axis=0, out=out[first:last], mode="clip")
 
 
 @cache

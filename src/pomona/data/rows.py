@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._types import Offsets
+from pomona.data.taken_rows import TakenRows
 from pomona.data.text import TextColumn, offsets
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class Rows(Generic[Column]):
         if data is None:
             return self
         column = getattr(data, self._kept)
+        if isinstance(column, TakenRows):
+            column = np.asarray(column)
+            setattr(data, self._kept, column)
         if data.input_order is None or column is None:
             return column
         if self._name not in data._as_it_came:

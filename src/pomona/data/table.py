@@ -7,24 +7,30 @@ codes that keep their names (`categories.py`).
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._machine import require_memory
+from pomona._extras import naming_extras
+from pomona._machine import memory_room, require_memory
 from pomona.data.categories import Categories, codes_of, is_category
 from pomona.data.compression import is_plain, plain_name, read_bytes
 from pomona.data.dataset import Dataset
-from pomona.data.parsed_cache import kept
-from pomona.data.table_size import check_delimited, parquet_bytes, require_cells
+from pomona.data.parsed_cache import Stream, kept, mapped
+from pomona.data.table_size import bytes_of_cells, check_delimited, parquet_bytes, require_cells
 from pomona.errors import InputError
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc")
+_BINARY = (".parquet", ".arrow", ".feather", ".ipc")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", *_BINARY)
+
+_LARGE = 1 << 28  # bytes that a table, or a piece of a larger one, may take while it is read
+_MOST_INFLATED = 32  # times its file: no table is written to the disk that is much larger than it looks
 
 
 def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = None) -> Dataset:
@@ -62,6 +68,7 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
         raise InputError(f"columns {label!r} (label) and {qid!r} (query id): {error}") from None
 
 
+@naming_extras()
 def read_table(
     path: str | Path,
     *,
@@ -78,19 +85,65 @@ def read_table(
         raise InputError("no such file", path)
 
     def parse() -> Dataset:
-        import polars as pl
-
-        try:
+        with _table_errors(file):
             frame = read_frame(file, qid, doc_id)
             if frame.is_empty():
-                raise InputError("found no document, expected a row for each below the names of the columns")
+                raise _no_row()
             return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
-        except InputError as error:
-            raise error if error.file else InputError(str(error), path) from None
-        except pl.exceptions.PanicException as error:  # some damage shows only when columns are looked at
-            raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", path) from None
 
-    return kept([file], [label, qid, doc_id], parse) if cache else parse()
+    def stream() -> Stream | None:
+        with _table_errors(file):
+            return _stream(file, label, qid, doc_id, is_kept=cache)
+
+    if cache:
+        return kept([file], [label, qid, doc_id], parse, stream)
+    in_pieces = stream()
+    return parse() if in_pieces is None else mapped(in_pieces)
+
+
+def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bool) -> Stream | None:
+    """A binary table in pieces, if that is the way to read it: it does not fit, or is large and kept."""
+    if _suffix(file) not in _BINARY or file.stat().st_size < _LARGE // 64 or not is_plain(file):
+        return None
+    import polars as pl
+
+    lazy = pl.scan_parquet(file) if _suffix(file) == ".parquet" else pl.scan_ipc(file)
+    names = lazy.collect_schema().names()
+    n_rows = lazy.select(pl.len()).collect().item()
+    n_bytes, step = bytes_of_cells(n_rows, len(names)), max(_LARGE // bytes_of_cells(1, len(names)), 1)
+    is_inflated = 4 * n_rows * len(names) > _MOST_INFLATED * file.stat().st_size
+    if n_rows <= step or is_inflated or not (is_kept or n_bytes > memory_room()):
+        return None
+
+    def pieces() -> Iterator[Dataset]:
+        with _table_errors(file):
+            for name in (label, qid):  # so that what is missing has its place among all rows
+                _check_column(name, names, "label" if name == label else "qid")
+                _check_no_null(_narwhals_frame(lazy.select(name).collect()).get_column(name), name)
+            for first in range(0, n_rows, step):
+                frame = lazy.slice(first, step).collect()
+                yield dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
+
+    features = [name for name in names if name not in (label, qid, doc_id)]
+    return Stream(str(file), pieces, features)
+
+
+@contextlib.contextmanager
+def _table_errors(file: Path) -> Iterator[None]:
+    """Whatever is wrong with a table becomes one clear error that names its file."""
+    import polars as pl
+
+    try:
+        yield
+    except InputError as error:
+        raise error if error.file else InputError(str(error), file) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        # Some damage shows only when columns are looked at.
+        raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", file) from None
+
+
+def _no_row() -> InputError:
+    return InputError("found no document, expected a row for each below the names of the columns")
 
 
 def read_to_score(
@@ -135,6 +188,7 @@ def read_to_score(
         raise InputError(str(error), path) from None
 
 
+@naming_extras()
 def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
     """The table in a file, once it is known to fit into memory; ids are read as they are written."""
     import polars as pl
@@ -205,7 +259,7 @@ def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: s
                 )
     if qid in frame.columns and frame[qid].str.contains(r"^(?:0|-?[1-9][0-9]{0,17})$").all():
         frame = frame.with_columns(pl.col(qid).cast(pl.Int64))
-    return frame
+    return frame.rename(lambda name: name.replace('""', '"'))  # which polars leaves doubled in a heading
 
 
 def is_table(path: str | Path) -> bool:

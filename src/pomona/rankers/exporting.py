@@ -36,7 +36,7 @@ def exported(
     if chosen.options.nonnegative:
         model = nonnegative(model)
     content = chosen.content(model, names)
-    for note in chosen.notes(model):
+    for note in (*chosen.notes(model), *chosen.name_notes(names)):
         warnings.warn(note, stacklevel=3)
     return content
 

@@ -25,7 +25,7 @@ from pomona.trees import score as bits
 from pomona.trees.category_split import MOST_CATEGORY, CategorySplits, with_thresholds
 from pomona.trees.coded import CodedForest
 from pomona.trees.permuted import PermutedScorer
-from pomona.trees.walk import leaves_of
+from pomona.trees.walk import FEW, leaves_of, scores_of_few
 
 _NODE_ARRAYS = {
     "feature": np.int32,
@@ -156,6 +156,9 @@ class Forest:
         Only a forest with a `double_threshold` reads float64 features as they are.
         """
         rows = self._documents(X)
+        if len(rows) <= FEW and self.member_ptr is None:
+            nodes = self._nodes if rows.dtype == np.float32 else self._nodes_double
+            return scores_of_few(rows, nodes, self.base, single=self.single)
         return bits.score(self._coded_for(rows), rows, self.base, single=self.single)
 
     def staged_scores(self, X: ArrayLike, every: int = 1) -> Iterator[Scores]:
@@ -255,6 +258,20 @@ class Forest:
     def __reduce__(self) -> tuple[Any, ...]:
         # The coded form is made again where it is needed: it is as large as the forest.
         return Forest, tuple(getattr(self, field.name) for field in fields(self))
+
+    @cached_property
+    def _nodes(self) -> tuple[NDArray[Any], ...]:
+        return self._walked(self.threshold)
+
+    @cached_property
+    def _nodes_double(self) -> tuple[NDArray[Any], ...]:
+        return self._walked(self._array("double_threshold"))
+
+    def _walked(self, threshold: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """The arrays that walking all trees reads."""
+        zero_missing = _frozen(self._array("zero_missing"), np.bool_)
+        splits = self.feature, threshold, self.nan_left, self.left, self.right, zero_missing
+        return *splits, self.node_ptr, self.leaf_ptr, self.value
 
     @cached_property
     def category_splits(self) -> CategorySplits | None:

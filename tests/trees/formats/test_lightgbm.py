@@ -3,6 +3,7 @@ import itertools
 import lightgbm
 import numpy as np
 import pandas as pd
+import pytest
 
 import pomona as pm
 from pomona.trees.formats.lightgbm import LightGBM
@@ -16,6 +17,14 @@ def read(text, X):
 
 def test_lightgbm_gives_the_same_scores(forest, names, rows):
     assert np.array_equal(read(LightGBM().write(forest, names), rows), forest.score(rows))
+
+
+def test_treelite_gives_the_same_scores(forest, names, rows, tmp_path):
+    treelite = pytest.importorskip("treelite")
+    (tmp_path / "m.txt").write_text(LightGBM().write(forest, names))
+    model = treelite.frontend.load_lightgbm_model(tmp_path / "m.txt")
+    found = treelite.gtil.predict(model, rows.astype(np.float64), nthread=1, pred_margin=True)
+    np.testing.assert_allclose(found.ravel(), forest.score(rows), rtol=0, atol=1e-12)
 
 
 def test_names_of_features_are_kept_if_lightgbm_can_read_them(forests, names, rows):

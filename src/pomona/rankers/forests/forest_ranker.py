@@ -339,7 +339,7 @@ class ForestRanker(Ranker):
             newton_splits=self.splits == "newton",
             smoothing=self.category_smoothing,
         )
-        how = (growth["growth"], train.X, rules, self.max_bins, self.seed)
+        how = (growth["growth"], train.lazy_features, rules, self.max_bins, self.seed)
         return self._portion.grower(*how, on_gpu=is_on_gpu(self.device), categorical=categorical)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:

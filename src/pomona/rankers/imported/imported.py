@@ -255,6 +255,8 @@ def _doubles(X: Any, names: Sequence[str], categories: Categories) -> NDArray[np
     """
     if hasattr(type(X), "columns"):
         rows, columns, own = columns_of_frame(X, np.float64)
+        if tuple(columns) == tuple(names) and not categories and not own:
+            return rows
         place = {name: j for j, name in enumerate(columns)}
         is_same = len(place) == len(columns) == len(names) and set(names) == place.keys()
         if not is_same or {place[names[f]] for f in categories} != set(own):

@@ -32,7 +32,7 @@ from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.movable import Movable
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.formats.layers import InputScale, Layers
-from pomona.trees.formats.weighted_sum import WeightedSum
+from pomona.trees.formats.weighted_sum import ScaledSum, WeightedSum
 from pomona.trees.shap import Shap
 
 
@@ -151,11 +151,15 @@ class LinearRanker(Ranker):
         if scale is not None and scale.log:
             inputs = InputScale(scale.center, scale.factor, log=True, limit=float(np.finfo(np.float64).max))
             return Layers((coef[:, None],), (np.array([start]),), ("identity",), inputs)
+        scaled = None
         if scale is not None:
+            width = np.divide(1.0, scale.factor, out=np.ones(len(coef)), where=scale.factor != 0)
+            if (width.astype(np.float32) > 0).all():
+                scaled = ScaledSum(scale.center, width, np.where(scale.factor != 0, coef, 0.0))
             coef, constant = scale.folded(coef)
             start += constant
         features = np.flatnonzero(coef)
-        return WeightedSum(features, coef[features], self.n_features_in_, start)
+        return WeightedSum(features, coef[features], self.n_features_in_, start, scaled=scaled)
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = super().get_state()

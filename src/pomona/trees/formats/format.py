@@ -21,6 +21,8 @@ from pomona.trees.forest import Forest, rounded_down
 from pomona.trees.formats.layers import Layers
 from pomona.trees.formats.weighted_sum import WeightedSum
 
+FLOAT32_NOTE = "scores are float32 there: to some seven digits, and ties may arise"
+
 T = TypeVar("T")
 Model = Forest | WeightedSum | Layers
 
@@ -104,8 +106,16 @@ class Format(ABC):
         raise InputError(f"{self.name} holds forests, not weighted sums of features")
 
     def write_layers(self, model: Layers, feature_names: Sequence[str]) -> str | bytes:
-        """A neural network."""
+        """A neural network, or a sum of logarithms of features, which is one of one layer."""
+        if len(model.weights) == 1 and model.scale is not None and model.scale.log:
+            raise InputError(
+                f"{self.name} takes no logarithm of features: train with normalize='global-standard'"
+            )
         raise InputError(f"{self.name} holds no neural networks")
+
+    def name_notes(self, feature_names: Sequence[str]) -> list[str]:
+        """What becomes of names that the engine cannot hold, a line each."""
+        return []
 
     def notes(self, model: Model) -> list[str]:
         """What cannot be the same in the engine, a line each."""
@@ -199,7 +209,7 @@ def folded_in(model: Model, scale: float, shift: float) -> Model:
         scaled = model.scaled(scale)
         return replace(scaled, base=scaled.base + shift, single=False)
     if isinstance(model, WeightedSum):
-        return replace(model, weight=model.weight * scale, start=model.start * scale + shift)
+        return replace(model, weight=model.weight * scale, start=model.start * scale + shift, scaled=None)
     raise InputError("the scores of a network cannot be scaled and shifted")
 
 

@@ -30,6 +30,12 @@ class LightGBM(Format):
         is_single = isinstance(model, Forest) and model.single
         return ["sums are float64 there, and float32 in this model: to seven digits"] if is_single else []
 
+    def name_notes(self, feature_names: Sequence[str]) -> list[str]:
+        """Names that LightGBM could not read."""
+        if _names(feature_names) is feature_names:
+            return []
+        return ["LightGBM reads no such names (blanks, quotes …): features are Column_0, Column_1 … there"]
+
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A model whose raw scores are the forest's."""
         forest = finite(without_base(forest))

@@ -144,7 +144,9 @@ def boost(
 
 
 def _outputs(forests: Sequence[Forest], data: Dataset, base: Scores | None) -> Values:
-    outputs = np.stack([forest.score(data.X) for forest in forests])
+    outputs = np.stack(
+        [forest.score(data.X) if forest.n_trees else np.full(data.n_docs, forest.base) for forest in forests]
+    )
     return outputs if base is None else outputs + base
 
 

@@ -19,7 +19,7 @@ from pomona.measures.base import Measure
 from pomona.measures.judge import sum_in_order
 from pomona.objectives.base import Objective
 from pomona.rankers.evaluator import RankingEvaluator
-from pomona.trees.binning import Bins, find_nan, sampled_rows
+from pomona.trees.binning import Bins, Rows, find_nan, sampled_rows
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
 from pomona.trees.grow_shared import SharedLeafwiseGrower, SharedObliviousGrower
@@ -60,7 +60,7 @@ class Portion:
     def grower(
         self,
         growth: str,
-        X: Features,
+        X: Rows,
         rules: GrowthRules,
         max_bins: int,
         seed: int,
@@ -80,7 +80,7 @@ class Portion:
                 )
             from pomona.trees.cuda.grower import CUDA_GROWTHS
 
-            return CUDA_GROWTHS[growth](bins, X, rules)
+            return CUDA_GROWTHS[growth](bins, np.asarray(X), rules)
         return GROWTHS[growth][0](bins, bins.codes(X), rules)
 
     def mean(self, values: Values, part: str, wanted: NDArray[np.bool_] | None = None) -> float:
@@ -153,7 +153,7 @@ class PeerPortion(Portion):
     def grower(
         self,
         growth: str,
-        X: Features,
+        X: Rows,
         rules: GrowthRules,
         max_bins: int,
         seed: int,
@@ -169,9 +169,9 @@ class PeerPortion(Portion):
             raise InputError("a cluster cannot choose splits by gradients alone so far: leave splits out")
         bins = self._bins(X, max_bins, seed)
         grower = GROWTHS[growth][1](bins, bins.codes(X), rules, self.peers, self.doc_numbers)
-        return self._watched(grower, X)
+        return self._watched(grower, np.asarray(X))
 
-    def _bins(self, X: Features, max_bins: int, seed: int) -> Bins:
+    def _bins(self, X: Rows, max_bins: int, seed: int) -> Bins:
         """As `Bins.of` all documents: the documents drawn are brought together, some features at a time."""
         has_nan = find_nan(X).astype(np.int64)
         self.peers.add(has_nan)
