@@ -26,9 +26,10 @@ def documents(n_queries, seed, world, docs_per_query=20):
         effects.normal(size=6),
         effects.normal(size=(40, 3)),
     )
-    site, genre = np.minimum(random.zipf(1.3, n) - 1, 199), random.integers(0, 6, n)
+    rank, genre = np.minimum(random.zipf(1.3, n) - 1, 199), random.integers(0, 6, n)
+    site = np.random.default_rng(99).permutation(200)[rank]
     brand, kind = random.integers(0, 40, n), random.integers(0, 3, n)
-    X = random.normal(size=(n, len(NUMBERS)))
+    X = random.normal(size=(n, len(NUMBERS))).astype(np.float32)
     scores = of_site[site] + 0.7 * of_genre[genre] + of_brand[brand, kind] + X[:, 0]
     scores += 0.5 * X[:, 1] * (genre == 2) + 1.2 * random.normal(size=n)
     frame = pd.DataFrame(X, columns=NUMBERS)
@@ -70,7 +71,7 @@ def rows(n_queries, world):
     parts = train, valid, test
     for n_leaves in (15, 31):
         yield f"LightGBM, {n_leaves} leaves", lightgbm_scores(*parts, n_leaves), test
-        for smoothing in (0, 10, 20):
+        for smoothing in (2, 10, 20):
             chosen = {"n_leaves": n_leaves, "noise": 0, "category_smoothing": smoothing}
             yield f"Pomona, {n_leaves} leaves, smoothing {smoothing}", pomona_scores(*parts, **chosen), test
     yield "Pomona, default", pomona_scores(*parts), test
