@@ -1,6 +1,6 @@
 """Yilmaz & Robertson 2009, Table 5: are networks local optima of the measure they are judged by?
 
-    python examples/papers/optimality.py 0 1 2 3 4      the seeds; MQ2008 under POMONA_DATA; 4 core-minutes a seed
+    python examples/papers/optimality.py 0 1 2 3 4      (seeds; MQ2008 under POMONA_DATA; 4 core-minutes each)
 
 LambdaRank with ten hidden units on MQ2008, fold 1, trained as in `yilmaz_robertson.toml`: for the measure
 itself, and for a more informative one, with several seeds. Printed is a line for each model as it is done: of
