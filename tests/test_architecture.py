@@ -191,6 +191,7 @@ def test_public_surface():
         "load_model",
         "local_optimality",
         "measure",
+        "permutation_importance",
         "power",
         "read",
         "read_letor",

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pomona.errors import PomonaError as PomonaError
     from pomona.experiments.analysis.duel import duel as duel
     from pomona.experiments.analysis.explain import explain as explain
+    from pomona.experiments.analysis.feature_importance import (
+        permutation_importance as permutation_importance,
+    )
     from pomona.experiments.analysis.features import feature_table as feature_table
     from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
@@ -120,6 +123,7 @@ _HOMES = {
     "load_model": "pomona.rankers.loading",
     "local_optimality": "pomona.experiments.analysis.optimality",
     "measure": "pomona.measures.parse",
+    "permutation_importance": "pomona.experiments.analysis.feature_importance",
     "power": "pomona.experiments.analysis.power",
     "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",
