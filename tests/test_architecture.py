@@ -190,6 +190,7 @@ def test_public_surface():
         "load",
         "load_model",
         "local_optimality",
+        "log_to_mlflow",
         "measure",
         "permutation_importance",
         "power",

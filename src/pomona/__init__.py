@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pomona.experiments.analysis.power import power as power
     from pomona.experiments.best.best_ranker import BestRanker as BestRanker
     from pomona.experiments.inspection import inspect as inspect
+    from pomona.experiments.tracking import log_to_mlflow as log_to_mlflow
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -122,6 +123,7 @@ _HOMES = {
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.loading",
     "local_optimality": "pomona.experiments.analysis.optimality",
+    "log_to_mlflow": "pomona.experiments.tracking",
     "measure": "pomona.measures.parse",
     "permutation_importance": "pomona.experiments.analysis.feature_importance",
     "power": "pomona.experiments.analysis.power",
