@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pomona._jit import n_threads
-from pomona.experiments.search import suggested
+from pomona.experiments.search import suggest
 from pomona.experiments.spec import ranker_class
 
 TREES, PATIENCE = 500, 50
@@ -106,7 +106,7 @@ def searched(name, seconds, train, valid):
     best, highest, n_trials = None, -1.0, 0
     while time.monotonic() - started < seconds:
         trial = study.ask()
-        ranker = cls(**{key: suggested(trial, key, space) for key, space in cls.search_space.items()})
+        ranker = cls(**{key: suggest(trial, key, space) for key, space in cls.search_space.items()})
         value = ranker.fit(train, valid=valid).score(valid)
         study.tell(trial, value)
         n_trials += 1

@@ -15,7 +15,7 @@ from pomona.experiments.compare import compare
 from pomona.experiments.data_spec import Simulated
 from pomona.experiments.findings import find
 from pomona.experiments.spec import SearchSpec, ranker_class, read_spec
-from pomona.rankers.base import load_model
+from pomona.rankers.loading import load_model
 
 ROOT = Path(__file__).parents[1]
 PAPERS = ROOT / "examples" / "papers"

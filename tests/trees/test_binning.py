@@ -161,3 +161,28 @@ def test_wrong_input_is_refused():
 
 def test_room_for_nothing_but_constants():
     assert Codes.zeros(5, np.ones(3, np.int32)).blocks == []
+
+
+def test_rows_that_are_not_in_memory_are_binned_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Rows:
+        shape = (1000, 5)
+
+        def __len__(self) -> int:
+            return 1000
+
+        def __getitem__(self, rows: object) -> np.ndarray:
+            found: np.ndarray = X[rows].copy()
+            assert len(found) <= max(64, binning.SAMPLE)
+            return found
+
+    X = np.random.default_rng(3).normal(size=(1000, 5)).astype(np.float32)
+    X[:, 1], X[7, 2] = X[:, 1].round(), np.nan
+    monkeypatch.setattr(binning, "SAMPLE", 300)
+    expected, codes = Bins.of(X, seed=1), Bins.of(X, seed=1).codes(X)
+    monkeypatch.setattr(binning, "_BLOCK_OF_ROWS", 64)
+    found = Bins.of(Rows(), seed=1)
+    assert all((a == b).all() for a, b in zip(found.edges, expected.edges, strict=True))
+    assert (found.has_nan == expected.has_nan).all()
+    in_blocks = found.codes(Rows())
+    assert (in_blocks.columns == codes.columns).all()
+    assert (in_blocks.words == codes.words).all()

@@ -36,7 +36,8 @@ from pomona.experiments.runner import share_cores, thread_counts
 from pomona.experiments.spec import ranker_class
 from pomona.experiments.store import Store
 from pomona.measures.parse import measure as parse_measure
-from pomona.rankers.base import Ranker, load_model
+from pomona.rankers.base import Ranker
+from pomona.rankers.loading import load_model
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json
 
 _VALUE = "value"
