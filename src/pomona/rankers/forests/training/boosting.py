@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from pomona.rankers.training_log import TrainingLog
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
 from pomona.trees.walk import leaves_of
+
+_NO_ROWS = np.empty(0, np.int32)
+"""Of a tree that is kept: the leaves of all documents, tree after tree, would outgrow the data."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def boost(
                 outputs.add(k, tree, value)
                 if valid is not None and held_out is not None:
                     held_out[k] += value[leaves_in(valid, tree)]
-                trees.append((tree, value))
+                trees.append((replace(tree, leaf_of_row=_NO_ROWS), value))
             if held_out is None:
                 log.record()
             else:
