@@ -122,11 +122,12 @@ class ArrayFile:
 
 
 def read_arrays(
-    path: Path, kind: str, *, mapped: bool = False
+    path: Path, kind: str, *, mapped: bool = False, writable: bool = True
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a file of this `kind`; anything else is refused.
 
     mapped : leave the arrays on disk, read when they are looked at; what is written to them stays private.
+    writable : whether mapped arrays can be written to, which some limits of memory count as if they were.
     """
     try:
         with path.open("rb") as file:
@@ -134,7 +135,8 @@ def read_arrays(
             if size < _HEAD.size:
                 raise InputError(f"found {size} bytes, expected a file of Pomona's", path)
             if mapped:
-                content: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+                access = mmap.ACCESS_COPY if writable else mmap.ACCESS_READ
+                content: Any = mmap.mmap(file.fileno(), 0, access=access)
             else:
                 content = bytearray(size)
                 if file.readinto(content) != size:

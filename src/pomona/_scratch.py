@@ -27,11 +27,14 @@ def fits_memory(n_bytes: int) -> bool:
     return n_bytes <= _SMALL or 2 * n_bytes <= memory_room()
 
 
-def large_zeros(shape: int | tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """An array of zeros, wherever there is room for it."""
+def large_zeros(shape: int | tuple[int, ...], dtype: Any, among: int = 0) -> NDArray[Any]:
+    """An array of zeros, wherever there is room for it.
+
+    among : the bytes of several arrays of which this is one: memory counts only once it is written to.
+    """
     sizes = shape if isinstance(shape, tuple) else (shape,)
     n_bytes = math.prod(sizes) * np.dtype(dtype).itemsize
-    if fits_memory(n_bytes):
+    if fits_memory(max(n_bytes, among)):
         return np.zeros(sizes, dtype)
     directory = cache_directory() / "data"
     try:

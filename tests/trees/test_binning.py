@@ -163,20 +163,23 @@ def test_room_for_nothing_but_constants():
     assert Codes.zeros(5, np.ones(3, np.int32)).blocks == []
 
 
-def test_rows_that_are_not_in_memory_are_binned_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_in_another_order_than_they_lie_are_binned_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     class Rows:
         shape = (1000, 5)
+        source = np.random.default_rng(3).normal(size=(1000, 5)).astype(np.float32)
+        rows = np.random.default_rng(4).permutation(1000)
+        places = np.argsort(rows)
 
         def __len__(self) -> int:
             return 1000
 
-        def __getitem__(self, rows: object) -> np.ndarray:
-            found: np.ndarray = X[rows].copy()
-            assert len(found) <= max(64, binning.SAMPLE)
-            return found
+        def __getitem__(self, numbers: np.ndarray) -> np.ndarray:
+            assert len(numbers) <= binning.SAMPLE
+            return self.source[self.rows[numbers]]
 
-    X = np.random.default_rng(3).normal(size=(1000, 5)).astype(np.float32)
-    X[:, 1], X[7, 2] = X[:, 1].round(), np.nan
+    table = Rows.source
+    table[:, 1], table[7, 2] = table[:, 1].round(), np.nan
+    X = table[Rows.rows]
     monkeypatch.setattr(binning, "SAMPLE", 300)
     expected, codes = Bins.of(X, seed=1), Bins.of(X, seed=1).codes(X)
     monkeypatch.setattr(binning, "_BLOCK_OF_ROWS", 64)

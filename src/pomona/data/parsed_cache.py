@@ -94,7 +94,7 @@ def _streamed(path: Path, facts: dict[str, Any], stream: Stream, is_kept: Callab
     logging.getLogger("pomona").warning(f"reading {stream.name}, which is large, into {path.parent} …")
     facts = {**facts, "feature_names": stream.feature_names}
     write_stream(path, _KIND, facts, stream.pieces(), stream.undefined)
-    data = _dataset(*read_arrays(path, _KIND, mapped=True))
+    data = _dataset(*read_arrays(path, _KIND, mapped=True, writable=False))
     if not is_kept():
         with contextlib.suppress(OSError):  # Windows deletes no file that is mapped: `_forget_old` will
             path.unlink()

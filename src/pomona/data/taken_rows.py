@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,13 @@ class TakenRows:
 
     source: Features
     rows: Offsets
+
+    @cached_property
+    def places(self) -> Offsets:
+        """The inverse of `rows`, of which each is taken once: where row i of the table has gone."""
+        places = np.empty_like(self.rows)
+        places[self.rows] = np.arange(len(self.rows))
+        return places
 
     @property
     def shape(self) -> tuple[int, int]:

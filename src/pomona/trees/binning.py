@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,20 +56,32 @@ SEAT = np.dtype([("feature", np.int32), ("byte", np.int32), ("radix", np.int32),
 """A feature's share of a byte, `code · radix`: a product of the bins of those before it."""
 
 
-class Rows(Protocol):
-    """A table of documents by features, or what gives rows of one that is too large to be in memory."""
+class Reordered(Protocol):
+    """The rows of a table in another order than they lie in: it is too large for a copy in memory."""
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[int, int]:
         """(n_docs, n_features)"""
+
+    @property
+    def source(self) -> Features:
+        """The table as it lies."""
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Of its rows, in the order meant."""
 
     def __len__(self) -> int: ...
 
-    def __getitem__(self, rows: Any) -> Features:
-        """Rows, by a slice or by their numbers."""
+    def __getitem__(self, rows: NDArray[Any]) -> Features:
+        """Rows by their numbers in the order meant."""
 
 
-_BLOCK_OF_ROWS = 1 << 16  # of what gives rows
+Rows: TypeAlias = Features | Reordered
+"""Documents by features."""
+
+_IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
+_BLOCK_OF_ROWS = 1 << 14
 _TILE = 64  # rows whose codes are found together: their features are read once from memory
 
 
@@ -142,27 +154,31 @@ def _cut(ordered, max_bins, out):
 
 
 @kernel
-def _encode(first, last, X, row, ladder, seats, blocks, out_columns, out_blocks):
-    """X has the documents from `row` on.
+def _encode(first, last, X, row, places, ladder, seats, blocks, out_columns, out_blocks):
+    """X has the documents from `row` on, or those that belong to `places`, unless that is empty.
 
     ladder (n_features, 256) cut points, +inf behind the last · out_columns (n_features, n_docs).
     """
+    at = np.empty(_TILE, np.uint64)
     for top in range(first, last, _TILE):
         n = min(_TILE, last - top)
+        for k in range(n):
+            at[k] = places[top + k] if places.size else row + top + k
         for s in range(seats.size):
             seat = seats[s]
             f, last_code, radix = seat["feature"], seat["n_bins"] - 1, np.uint8(seat["radix"])
             cuts, block = ladder[f], blocks[seat["byte"] // BLOCK_WIDTH]
-            start, stride = block["word"] * 8 + seat["byte"] % BLOCK_WIDTH, block["stride"] * 8
-            for i in range(top, top + n):
-                x = X[i, f]
+            start = np.uint64(block["word"] * 8 + seat["byte"] % BLOCK_WIDTH)
+            stride = np.uint64(block["stride"] * 8)
+            for k in range(n):
+                x = X[top + k, f]
                 # A search without branches: the processor overlaps those of neighbouring documents.
                 code = np.uint64(0)
                 for step in (128, 64, 32, 16, 8, 4, 2, 1):
                     code += np.uint64(step) * np.uint64(cuts[code + np.uint64(step - 1)] < x)
                 stored = np.uint8(last_code if x != x else code)
-                out_columns[f, row + i] = stored
-                out_blocks[start + (row + i) * stride] += stored * radix
+                out_columns[f, at[k]] = stored
+                out_blocks[start + at[k] * stride] += stored * radix
 
 
 @dataclass(frozen=True)
@@ -198,9 +214,11 @@ class Codes:
         # Behind a block, up to the next cache line.
         sizes = -(-table["stride"] * n_docs // 8) * 8
         table["word"] = np.cumsum(sizes) - sizes
-        room = large_zeros(int(sizes.sum()) + 8, np.uint64)
+        n_words = int(sizes.sum()) + 8
+        both = 8 * n_words + len(n_bins) * n_docs
+        room = large_zeros(n_words, np.uint64, both)
         aligned = room[-room.ctypes.data % 64 // 8 :][: len(room) - 8]
-        return cls(large_zeros((len(n_bins), n_docs), np.uint8), aligned, table, byte_table, seats)
+        return cls(large_zeros((len(n_bins), n_docs), np.uint8, both), aligned, table, byte_table, seats)
 
     @property
     def n_docs(self) -> int:
@@ -256,7 +274,7 @@ class Bins:
         rows = sampled_rows(n_docs, seed)
         # Looked for in all rows: the sample may miss rare NaN, which still need their bin.
         has_nan = find_nan(X) if has_nan is None else has_nan
-        whole = {f: np.concatenate([block[:, f] for _, block in _blocks(X)]) for f in categorical}
+        whole = {f: np.concatenate([block[:, f] for _, block, _ in _blocks(X)]) for f in categorical}
         if not isinstance(X, np.ndarray):
             X, rows = X[rows], np.arange(len(rows))
         edges: list[Features] = [np.empty(0, np.float32)] * n_features
@@ -305,9 +323,9 @@ class Bins:
         for f, cuts in enumerate(self.edges):
             ladder[f, : len(cuts)] = cuts
         tables = (ladder, codes.seats, codes.block_table, codes.columns, codes.words.view(np.uint8))
-        for row, block in _blocks(X):
+        for row, block, places in _blocks(X):
             block = self._placed(block) if self.categories else block
-            over_chunks(_encode, len(block), block, row, *tables, smallest=1024)
+            over_chunks(_encode, len(block), block, row, places, *tables, smallest=1024)
         return codes
 
     def _placed(self, X: Features) -> Features:
@@ -338,16 +356,23 @@ def sampled_rows(n_docs: int, seed: int) -> NDArray[np.int64]:
 def find_nan(X: Rows) -> NDArray[np.bool_]:
     """Which features have a NaN in some row."""
     has_nan: NDArray[np.bool_] = np.zeros(X.shape[1], bool)
-    for _, block in _blocks(X):
+    for _, block, _ in _blocks(X):
         parts = over_chunks(_find_nan, len(block), block, smallest=4096)
         has_nan = np.logical_or.reduce([has_nan, *parts])
     return has_nan
 
 
-def _blocks(X: Rows) -> Iterator[tuple[int, Features]]:
-    """The table as one block, or what gives rows of one in blocks, each with the number of its first row."""
-    step = len(X) if isinstance(X, np.ndarray) else _BLOCK_OF_ROWS
-    return ((first, X[first : first + step]) for first in range(0, len(X), max(step, 1)))
+def _blocks(X: Rows) -> Iterator[tuple[int, Features, NDArray[np.int64]]]:
+    """The table as one block, or the rows of one as they lie, in blocks that the disk reads at once.
+
+    Each with the number of its first row, or with the places of its rows.
+    """
+    if isinstance(X, np.ndarray):
+        return iter([(0, X, _IN_PLACE)])
+    starts = range(0, len(X), _BLOCK_OF_ROWS)
+    parts = ((first, slice(first, first + _BLOCK_OF_ROWS)) for first in starts)
+    # Copies: kernels are compiled anew for arrays that cannot be written to, as mapped ones are.
+    return ((first, X.source[some].copy(), X.places[some]) for first, some in parts)
 
 
 def _categories(column: Features, most: int) -> Features:

@@ -97,7 +97,7 @@ def examine_importance(
         raise InputError(f"found {n_shuffles} shuffles, expected at least 1")
     if not data.n_docs:
         raise InputError("found no document, expected queries to judge")
-    rows = aligned(data, ranker.feature_names_, "data").gathered()
+    rows = aligned(data, ranker.feature_names_, ranker.categories_, "data").gathered()
     judge = ranker.parsed_measure if measure is None else parse_measure(measure)
     units = {name: [j] for j, name in enumerate(rows.feature_names)} | _groups(groups, rows.feature_names)
     evaluator, orders = RankingEvaluator(rows, with_fair_ties(judge)), shuffled_orders(rows, n_shuffles, seed)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from pomona.rankers.training_log import TrainingLog
 from pomona.rankers.watched import Watched
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
+
+_NO_ROWS = np.empty(0, np.int32)
+"""Of a tree whose values are added once: the leaves of all documents, tree after tree, would outgrow the data."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,9 @@ def boost(
                 tree = grower.grow(outputs.gradient[k], outputs.hessian[k], rows, rng)
                 trees.append((tree, tree.value * config.learning_rate))
             add(dropout.share(dropped, len(grown[0]) - 1), dropout.weight)
+            if not config.dropout:
+                for trees in grown:
+                    trees[-1] = replace(trees[-1][0], leaf_of_row=_NO_ROWS), trees[-1][1]
             latest = dropout.weight.copy()  # callbacks may ask for the model
             if of_train is None:
                 is_best = log.record()

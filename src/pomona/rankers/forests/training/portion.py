@@ -167,11 +167,12 @@ class PeerPortion(Portion):
             raise InputError("a cluster grows trees on CPUs only so far: leave device out")
         if not rules.newton_splits:
             raise InputError("a cluster cannot choose splits by gradients alone so far: leave splits out")
-        bins = self._bins(X, max_bins, seed)
-        grower = GROWTHS[growth][1](bins, bins.codes(X), rules, self.peers, self.doc_numbers)
-        return self._watched(grower, np.asarray(X))
+        table = np.asarray(X)
+        bins = self._bins(table, max_bins, seed)
+        grower = GROWTHS[growth][1](bins, bins.codes(table), rules, self.peers, self.doc_numbers)
+        return self._watched(grower, table)
 
-    def _bins(self, X: Rows, max_bins: int, seed: int) -> Bins:
+    def _bins(self, X: Features, max_bins: int, seed: int) -> Bins:
         """As `Bins.of` all documents: the documents drawn are brought together, some features at a time."""
         has_nan = find_nan(X).astype(np.int64)
         self.peers.add(has_nan)
