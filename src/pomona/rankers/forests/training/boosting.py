@@ -32,7 +32,7 @@ from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
 
 _NO_ROWS = np.empty(0, np.int32)
-"""Of a tree whose values are added once: the leaves of all documents, tree after tree, would outgrow the data."""
+"""Of a tree that is added once: the leaves of all documents, tree after tree, would outgrow the data."""
 
 
 @dataclass(frozen=True)
