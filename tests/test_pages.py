@@ -15,6 +15,7 @@ import pomona as pm
 from pomona._other_names import OTHER_NAMES
 from pomona._registry import entries
 from pomona.cli.app import build
+from pomona.testing.estimator import _OF_WHOLE_QUERIES, DOES_NOT_APPLY
 
 DOCS = Path(__file__).parents[1] / "docs"
 DATA = pm.simulate(60, docs_per_query=12, n_features=6, seed=1)
@@ -137,3 +138,12 @@ def test_measures_of_trec_eval(tmp_path):
         found = CliRunner().invoke(app, [*files, "--convention", "trec_eval", "-m", ours]).output.split()
         assert printed[:2] == [theirs, "all"]
         assert found[found.index(f"trec_eval:{ours}") + 1] == printed[2]
+
+
+def test_the_checks_that_do_not_apply_are_listed():
+    page = text("scikit-learn").replace(
+        "`…_on_sparse_data`", "`check_sample_weight_equivalence_on_sparse_data`"
+    )
+    for name, reason in (DOES_NOT_APPLY | _OF_WHOLE_QUERIES).items():
+        (row,) = [line for line in page.splitlines() if f"`{name}`" in line]
+        assert reason in row

@@ -208,3 +208,32 @@ def test_ctrl_c_ends_a_command_whatever_it_does(tmp_path, seconds):
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("verb", ["", *VERBS])
+def test_help_fits_80_columns(verb):
+    shown = pomona(*filter(None, [verb]), "--help", env={**os.environ, "COLUMNS": "80"}).stdout
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+
+
+def test_the_bare_command_is_its_help():
+    bare = pomona()
+    assert (bare.returncode, bare.stdout, bare.stderr) == (0, pomona("--help").stdout, "")
+
+
+@pytest.mark.parametrize(
+    ("shell", "words"),
+    [
+        ("bash", {"COMP_WORDS": "pomona ev", "COMP_CWORD": "1"}),
+        ("zsh", {"_TYPER_COMPLETE_ARGS": "pomona ev"}),
+        ("fish", {"_TYPER_COMPLETE_ARGS": "pomona ev", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}),
+    ],
+)
+def test_shells_complete_verbs(shell, words):
+    code = "import sys; sys.argv[0] = 'pomona'; from pomona.cli import main; main()"
+    command = [sys.executable, "-c", code]
+    asked = {**os.environ, **words, "_POMONA_COMPLETE": f"complete_{shell}"}
+    assert "evaluate" in subprocess.run(command, capture_output=True, text=True, env=asked).stdout
+    script = {**os.environ, "_POMONA_COMPLETE": f"source_{shell}"}
+    shown = subprocess.run(command, capture_output=True, text=True, env=script).stdout
+    assert f"_POMONA_COMPLETE=complete_{shell}" in shown

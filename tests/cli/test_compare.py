@@ -205,3 +205,12 @@ def test_what_a_search_chose_and_the_best_on_all_queries(tmp_path, in_process, m
     again = CliRunner().invoke(app, [*words, "--all-trials"], catch_exceptions=False)
     assert "all 4 trials" in again.output
     assert "index.csv" in [path.name for path in tmp_path.rglob("models/*.csv")]
+
+
+def test_mlflow_is_asked_before_the_work_is_done(tmp_path, monkeypatch):
+    with pytest.raises(PomonaError, match="--mlflow logs the report"):
+        run(TOY, "--rankers", "mart", "--mlflow", "mlruns", "--no-report", "--out", str(tmp_path / "out"))
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(PomonaError, match=r"pip install 'pomona\[mlflow\]'"):
+        run(TOY, "--rankers", "mart", "--mlflow", "mlruns", "--out", str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()

@@ -92,7 +92,6 @@ def build() -> typer.Typer:
         help="Learning to rank: train towards any measure, judge exactly as any published tool would.\n\n"
         "Example:  pomona demo",
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -119,7 +118,7 @@ def run() -> None:
     warnings.showwarning = _note  # type: ignore[assignment]
     try:
         with naming_extras():
-            code = build()(standalone_mode=False) or 0
+            code = build()(args=sys.argv[1:] or ["--help"], standalone_mode=False) or 0
         sys.stdout.flush()
     except _ClickException as error:
         message: str = error.format_message()  # type: ignore[attr-defined]

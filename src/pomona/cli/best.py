@@ -52,7 +52,8 @@ def best(
 
     \b
     Example:  pomona best train.txt --time 10m
-              pomona best train.txt --valid vali.txt --time 1h -m err@20 --out tonight
+              pomona best train.txt --valid vali.txt --time 1h -m err@20 \\
+                  --out tonight
               pomona best clicks.parquet --label grade --time 5m --latency 20us
               pomona best train.txt --formats solr --out solr
     """

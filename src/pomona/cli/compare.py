@@ -101,10 +101,13 @@ def compare(
 
     \b
     Example:
-        pomona compare mq2008 --rankers lambdamart,mart --measures ndcg@10,ap --out mq2008
-        pomona compare mq2008 --rankers "lambdamart(growth=oblivious),lambdarank(hidden=[64, 32])"
-        pomona compare spec.toml --jobs 4
-        pomona compare mq2008 --rankers lambdamart,mart --trials 20 --refit-best -o best.pomona
+        pomona compare mq2008 --rankers lambdamart,mart --measures ndcg@10,ap \\
+            --out mq2008
+        pomona compare mq2008 --rankers "mart,lambdarank(hidden=[64, 32])"
+        pomona compare mq2008 --rankers "mart,less=mart(without=[f39, f40])"
+        pomona compare spec.toml --jobs 4 --mlflow sqlite:///mlflow.db
+        pomona compare mq2008 --rankers lambdamart,mart --trials 20 \\
+            --refit-best -o best.pomona
     """
     from pomona.experiments.spec import read_spec
     from pomona.experiments.spec_options import spec_from_options

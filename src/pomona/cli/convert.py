@@ -85,7 +85,8 @@ def convert(
 
     \b
     Example:  pomona convert train.txt -o train.parquet
-              pomona convert train.csv --label grade --qid query --to lightgbm -o train.lgb
+              pomona convert train.csv --label grade --qid query --to lightgbm \\
+                  -o train.lgb
               pomona convert run.txt --qrels qrels.txt -o run.csv
               zcat log.csv.gz | pomona convert - --from csv -o - > train.txt
               pomona convert lightgbm.txt -f opensearch -o model.json

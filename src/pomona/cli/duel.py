@@ -71,8 +71,10 @@ def duel(
 
     \b
     Example:  pomona duel test.txt old.txt new.txt
-              pomona duel test.csv old.txt new.txt -m ndcg@10,ap --by market --out duel
-              pomona duel --qrels qrels.txt bm25.run dense.run hybrid.run --as trec_eval -m ndcg,ap
+              pomona duel test.csv old.txt new.txt -m ndcg@10,ap --by market \\
+                  --out duel
+              pomona duel --qrels qrels.txt bm25.run dense.run hybrid.run \\
+                  --as trec_eval -m ndcg,ap
     """
     from pomona.cli.output import finish_analysis
     from pomona.experiments.analysis.duel import duel as compare

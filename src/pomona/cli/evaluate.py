@@ -65,7 +65,8 @@ def evaluate(
     \b
     Example:  pomona evaluate test.txt scores.txt -m ndcg@10,ap --all-conventions
               pomona evaluate test.txt scores.txt --as letor4 --per-query
-              pomona evaluate --qrels qrels.txt --run run.txt --as trec_eval -q -m map -m ndcg_cut.5,10
+              pomona evaluate --qrels qrels.txt --run run.txt --as trec_eval \\
+                  -q -m map -m ndcg_cut.5,10
     """
     _refuse_options_of_others(
         (as_tool or "").lower(),

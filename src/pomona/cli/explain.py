@@ -48,7 +48,8 @@ def explain(
 
     \b
     Example:  pomona explain model.pomona test.txt --query 18219
-              pomona explain lightgbm.txt test.csv --query q7 --docs d3,d9 --doc-id url --out why
+              pomona explain lightgbm.txt test.csv --query q7 --docs d3,d9 \\
+                  --doc-id url --out why
     """
     from pomona.cli.inputs import read_for_model
     from pomona.cli.output import finish_analysis

@@ -46,7 +46,8 @@ def export(
 
     \b
     Example:  pomona export model.pomona --format lightgbm -o model.txt
-              pomona export model.pomona -f opensearch --engine-version 3.5 --feature-map names.csv -o m.json
+              pomona export model.pomona -f opensearch --engine-version 3.5 \\
+                  --feature-map names.csv -o m.json
     """
     from pomona.rankers.loading import load_model
 

@@ -49,7 +49,8 @@ def informative(
     \b
     Example:  pomona informative results/mq2008 -o informative
               pomona informative mq2007 -m ap,ndcg,ndcg@10,p@10
-              pomona informative test.txt --scores bm25.txt --scores lambdamart.txt
+              pomona informative test.txt --scores bm25.txt \\
+                  --scores lambdamart.txt
               pomona informative --qrels qrels.txt --run one.run --run two.run
     """
     from pomona.cli.output import finish_analysis

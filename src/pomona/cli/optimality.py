@@ -47,7 +47,8 @@ def optimality(
 
     \b
     Example:  pomona optimality model.pomona train.txt test.txt -m p@10
-              pomona optimality net.pomona train.txt -m ap,p@10 --relative --out report
+              pomona optimality net.pomona train.txt -m ap,p@10 --relative \\
+                  --out report
     """
     from pomona.cli.output import finish_analysis, progress_bars
     from pomona.data.read import read

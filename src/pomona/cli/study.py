@@ -61,7 +61,7 @@ def study(
     \b
     size      quality against the share of the training queries
     noise     against the share of training labels that are wrong
-    overfit   every part of the data after each tree, for several numbers of leaves
+    overfit   every part of the data after each tree, by the number of leaves
     cutoff    trained for the measure at several cut-offs k
     search    a grid of learning rates × leaves
 

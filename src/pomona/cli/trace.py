@@ -43,8 +43,10 @@ def trace(
     truncation=none, noise=0), unless set otherwise.
 
     \b
-    Example:  pomona trace lambdamart train.txt --query 18219 -s measure=err@20 -s n_leaves=10 -o watch
-              pomona trace mart train.txt --query 18219 --query 18220 --iterations 100 -o watch
+    Example:  pomona trace lambdamart train.txt --query 18219 \\
+                  -s measure=err@20 -s n_leaves=10 -o watch
+              pomona trace mart train.txt --query 18219 --query 18220 \\
+                  --iterations 100 -o watch
     """
     import warnings
 

@@ -44,11 +44,16 @@ def train(
     With --dask the data are files that the workers can read, a pattern in quotes for several.
 
     \b
-    Example:  pomona train lambdamart train.txt --valid vali.txt -s measure=letor4:ndcg@10 -o model.pomona
-              pomona train mart train.csv.gz --label grade -s n_trees=200 -o mart.pomona
-              pomona train lambdamart train.txt --base-model linear.pomona -o model.pomona
-              pomona train lambdamart "train-*.parquet" --dask tcp://host:8786 -o model.pomona
-              pomona train lambdarank train.txt -s "hidden=[64, 32]" -s valid_measure=ap -o net.pomona
+    Example:  pomona train lambdamart train.txt --valid vali.txt \\
+                  -s measure=letor4:ndcg@10 -o model.pomona
+              pomona train mart train.csv.gz --label grade -s n_trees=200 \\
+                  -o mart.pomona
+              pomona train lambdamart train.txt --base-model linear.pomona \\
+                  -o model.pomona
+              pomona train lambdamart "train-*.parquet" --dask tcp://host:8786 \\
+                  -o model.pomona
+              pomona train lambdarank train.txt -s "hidden=[64, 32]" \\
+                  -s valid_measure=ap -o net.pomona
     """
     import logging
     import time

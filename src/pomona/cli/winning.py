@@ -49,7 +49,8 @@ def winning(
 
     \b
     Example:  pomona winning results.csv
-              pomona winning literature.csv -m MAP,NDCG@10 --reading attained --json
+              pomona winning literature.csv -m MAP,NDCG@10 --reading attained \\
+                  --json
               pomona winning runs.csv --where split=test --where fold=fold1
               pomona winning literature.csv --figure winning.svg
     """
