@@ -11,10 +11,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from pomona._extras import naming_extras
+
 if TYPE_CHECKING:
     from pomona.data.catalog import load as load
     from pomona.data.convert import convert as convert
     from pomona.data.dataset import Dataset as Dataset
+    from pomona.data.k_fold import QueryKFold as QueryKFold
     from pomona.data.letor import read_letor as read_letor
     from pomona.data.letor_writer import write_letor as write_letor
     from pomona.data.logs import read_log as read_log
@@ -34,13 +37,17 @@ if TYPE_CHECKING:
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
     from pomona.rankers.base import Ranker as Ranker
-    from pomona.rankers.base import load_model as load_model
     from pomona.rankers.baselines.best_feature import BestFeature as BestFeature
     from pomona.rankers.baselines.ideal import IdealRanker as IdealRanker
     from pomona.rankers.baselines.random_ranker import RandomRanker as RandomRanker
     from pomona.rankers.baselines.worst import WorstRanker as WorstRanker
     from pomona.rankers.boosting.ada_rank import AdaRank as AdaRank
     from pomona.rankers.boosting.rank_boost import RankBoost as RankBoost
+    from pomona.rankers.callback import Callback as Callback
+    from pomona.rankers.callback import Checkpoint as Checkpoint
+    from pomona.rankers.callback import PrintProgress as PrintProgress
+    from pomona.rankers.callback import StopAfter as StopAfter
+    from pomona.rankers.callback import TrainingStep as TrainingStep
     from pomona.rankers.combine.ensemble import Ensemble as Ensemble
     from pomona.rankers.combine.linear_combination import LinearCombination as LinearCombination
     from pomona.rankers.forests.lambdamart import LambdaMART as LambdaMART
@@ -65,6 +72,7 @@ if TYPE_CHECKING:
     from pomona.rankers.linear.rank_svm import RankSVM as RankSVM
     from pomona.rankers.linear.smooth_rank import SmoothRank as SmoothRank
     from pomona.rankers.linear.svm_map import SVMMap as SVMMap
+    from pomona.rankers.loading import load_model as load_model
     from pomona.rankers.neural.context_rank import ContextRank as ContextRank
     from pomona.rankers.neural.lambda_rank import LambdaRank as LambdaRank
     from pomona.rankers.neural.list_mle import ListMLE as ListMLE
@@ -85,15 +93,21 @@ __version__ = "0.1.0"
 _HOMES = {
     "BalancedDraw": "pomona.transformers.balanced_draw",
     "BestRanker": "pomona.experiments.best.best_ranker",
+    "Callback": "pomona.rankers.callback",
     "CategoryMean": "pomona.transformers.category_mean",
+    "Checkpoint": "pomona.rankers.callback",
     "Dataset": "pomona.data.dataset",
     "Measure": "pomona.measures.base",
     "PomonaError": "pomona.errors",
+    "PrintProgress": "pomona.rankers.callback",
     "QuartileFill": "pomona.transformers.quartile_fill",
     "QueryDifference": "pomona.transformers.query_difference",
+    "QueryKFold": "pomona.data.k_fold",
     "QueryRank": "pomona.transformers.query_rank",
     "Ranker": "pomona.rankers.base",
+    "StopAfter": "pomona.rankers.callback",
     "Trace": "pomona.rankers.trace",
+    "TrainingStep": "pomona.rankers.callback",
     "compare_measures": "pomona.experiments.analysis.measure_values",
     "convert": "pomona.data.convert",
     "duel": "pomona.experiments.analysis.duel",
@@ -105,7 +119,7 @@ _HOMES = {
     "infer_relevance": "pomona.experiments.analysis.informative",
     "inspect": "pomona.experiments.inspection",
     "load": "pomona.data.catalog",
-    "load_model": "pomona.rankers.base",
+    "load_model": "pomona.rankers.loading",
     "local_optimality": "pomona.experiments.analysis.optimality",
     "measure": "pomona.measures.parse",
     "power": "pomona.experiments.analysis.power",
@@ -124,7 +138,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name) or _homes().get(name)
     if home is None:
         raise AttributeError(f"module 'pomona' has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
+    with naming_extras():
+        value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value
 

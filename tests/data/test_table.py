@@ -100,6 +100,13 @@ def test_a_column_may_turn_fractional_late_and_say_null_in_words(tmp_path):
     assert np.isnan(data.X[-1, 0])
 
 
+def test_names_with_quotes_commas_and_signs(tmp_path):
+    names = ["bm25 title", 'say "hi"', "prix €", "a,b", "x\\y", '"']
+    frame = pl.DataFrame(np.eye(6), schema=names).with_columns(label=1, qid=7)
+    frame.write_csv(tmp_path / "t.csv")
+    assert read_table(tmp_path / "t.csv").feature_names == tuple(names)
+
+
 def test_a_feature_that_is_always_missing_is_undefined(tmp_path):
     (tmp_path / "a.csv").write_text("label,qid,x,y\n0,1,,5\n1,1,NULL,6\n")
     assert np.array_equal(read_table(tmp_path / "a.csv").X, [[np.nan, 5], [np.nan, 6]], equal_nan=True)

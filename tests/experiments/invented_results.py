@@ -9,7 +9,7 @@ import polars as pl
 
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
-from pomona.experiments.results import _STAGE_COLUMNS, _TRIAL_COLUMNS
+from pomona.experiments.results import _IMPORTANCE_COLUMNS, _QUERY_COLUMNS, _STAGE_COLUMNS, _TRIAL_COLUMNS
 from pomona.measures.parse import measure
 
 
@@ -26,6 +26,12 @@ class Ranker:
     is_bound: bool = False
     valid_skill: float | None = None
     n_iterations: int = 0
+    varied: tuple = ()
+    parameters: dict = field(default_factory=dict)
+
+    @property
+    def ranker(self):
+        return self.kind
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,8 @@ class InventedResults:
     directory: Path | None = None
     stages: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_STAGE_COLUMNS))
     trials: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_TRIAL_COLUMNS))
+    queries: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_QUERY_COLUMNS))
+    importance: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_IMPORTANCE_COLUMNS))
 
     @property
     def columns(self):

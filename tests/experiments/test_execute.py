@@ -11,7 +11,7 @@ from pomona.experiments.data_spec import DataSpec, Files
 from pomona.experiments.execute import Task, execute, rehearse, versions
 from pomona.experiments.run import runs_of
 from pomona.experiments.source import digest, examine
-from pomona.rankers.base import load_model
+from pomona.rankers.loading import load_model
 
 
 def tasks_of(spec, data=None):
@@ -36,7 +36,8 @@ def test_a_run_is_what_fitting_by_hand_gives(make_spec):
     for column, per_query in expected.items():
         np.testing.assert_array_equal(of_test[column].to_numpy(), per_query)
     assert values["part"].value_counts().sort("part")["count"].to_list() == [12, 10, 2]
-    assert set(values.columns) == {"part", "qid", *spec.judged()}
+    assert set(values.columns) == {"part", "qid", "n_docs", "n_relevant", *spec.judged()}
+    assert of_test["n_docs"].to_list() == test.query_lengths.tolist()
     record = result.record
     assert record["means"]["test"]["ap"] == pytest.approx(expected["ap"].mean())
     assert record["best_iteration"] == by_hand.best_iteration_

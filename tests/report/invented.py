@@ -16,6 +16,7 @@ import polars as pl
 from experiments.invented_results import InventedResults, InventedSpec
 from pomona.data.dataset import Dataset
 from pomona.experiments.findings import Findings, find
+from pomona.experiments.results import _IMPORTANCE_COLUMNS, _QUERY_COLUMNS
 from pomona.measures.parse import measure as parse_measure
 
 # Label, kind, skill, seconds to train, microseconds to score a document.
@@ -94,12 +95,13 @@ def _invented(
         conventions,
         called.get(methods[min(2, n_rankers - 1)][0], methods[min(2, n_rankers - 1)][0]),
     )
-    runs, values, curves = [], [], []
+    runs, values, curves, queries, importance = [], [], [], [], []
     for number, dataset in enumerate(datasets):
         for fold in range(1, n_folds + 1):
             random = np.random.default_rng([7, number, fold])
             difficulty = random.beta(2.2, 2.6, n_queries) * (random.random(n_queries) > 0.12)
             qids = [f"{18219 + 7 * (i + n_queries * fold)}" for i in range(n_queries)]
+            queries += [(dataset, fold, qid, 5 + i % 40, i % 4) for i, qid in enumerate(qids)]
             for i, method in enumerate(methods):
                 label, kind, skill, *_ = method
                 noise = 1 + skill * (1 - 0.3 * number * (i % 3)) + random.normal(0, 0.05, n_queries)
@@ -108,6 +110,9 @@ def _invented(
                     runs.append(_run(key, method, "done"))
                     quality = difficulty * (noise + random.normal(0, 0.01, n_queries))
                     values.append(_values(key, qids, quality, label, spec))
+                    if i < 3:
+                        shares = zip(FEATURES, (0.7 - 0.1 * i, 0.15, 0.15 + 0.1 * i), strict=True)
+                        importance += [(*key.values(), feature, share) for feature, share in shares]
                     if kind in ITERATIVE:
                         curves += _curves(key, n_iterations, 0.45 + skill)
             if failed:
@@ -141,6 +146,8 @@ def _invented(
             "total_seconds": 812.4,
         },
         docs_per_query=n_documents,
+        queries=pl.DataFrame(queries, schema=_QUERY_COLUMNS, orient="row"),
+        importance=pl.DataFrame(importance, schema=_IMPORTANCE_COLUMNS, orient="row"),
     )
     return find(results, n_resamples=300)
 

@@ -1,4 +1,7 @@
-from pomona.report.comparison import comparison_report, summary_of
+import pytest
+
+from experiments.small_study import curves, grid, noises, searched, sizes
+from pomona.report.comparison import comparison_report, question_of, summary_of
 from report.invented import changed, invented
 
 
@@ -15,3 +18,18 @@ def test_the_summary_counts():
     assert summary_of(timed) == "2 rankers · 1 dataset · 10 test queries · 2 folds · 2 seeds · 22 s in all"
     silent = changed(findings, results=changed(findings.results, facts={}))
     assert summary_of(silent).endswith("2 seeds")
+
+
+@pytest.mark.parametrize(
+    ("findings", "question"),
+    [
+        (sizes, "how much training data is enough"),
+        (noises, "what wrong labels cost"),
+        (curves, "when training goes too far"),
+        (grid, "which parameters are best"),
+        (searched, "which ranker is best"),
+        (invented, "which ranker is best"),
+    ],
+)
+def test_a_study_asks_its_own_question(findings, question):
+    assert question_of(findings()) == question

@@ -35,7 +35,7 @@ def test_the_same_findings_give_the_same_bytes(findings, report, tmp_path):
 
 def test_every_table_comes_in_three_formats(report):
     stems = {path.stem for path in (report.parent / "tables").iterdir()}
-    assert {"mq2008-results", "mq2008-pairs", "mq2008-costs", "winning", "datasets"} <= stems
+    assert {"mq2008-results", "mq2008-pairs", "mq2008-costs", "mq2008-slices", "datasets"} <= stems
     for stem in stems:
         assert {path.suffix for path in (report.parent / "tables").glob(f"{stem}.*")} == {
             ".csv",
@@ -46,7 +46,7 @@ def test_every_table_comes_in_three_formats(report):
 
 def test_every_figure_is_an_svg_and_a_pdf(report):
     stems = {path.stem for path in (report.parent / "figures").iterdir()}
-    assert {"mq2008-intervals", "mq2008-cutoff-curves", "mq2008-significance", "winning-numbers"} <= stems
+    assert {"mq2008-intervals", "mq2008-cutoff-curves", "mq2008-significance", "mq2008-importance"} <= stems
     for stem in stems:
         root = ET.fromstring((report.parent / "figures" / f"{stem}.svg").read_text(encoding="utf-8"))
         assert root.tag.endswith("svg")

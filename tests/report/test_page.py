@@ -154,8 +154,8 @@ def test_tables_and_charts_speak_to_those_who_do_not_see_them(outline):
 def test_the_order_of_the_page(outline):
     ids = [s["id"] for s in outline.of("section")]
     expected = [
-        "headline", "results", "curves", "conventions", "pairs", "cost", "learning", "winning", "variance",
-        "queries", "data", "repeat",
+        "headline", "results", "curves", "conventions", "pairs", "slices", "cost", "learning", "importance",
+        "variance", "queries", "data", "repeat",
     ]  # fmt: skip
     assert ids == expected  # those of studies, searches and traces have nothing to say of this comparison
     assert [section.name for section in sections_of("comparison") if section.name in ids] == ids
@@ -467,11 +467,26 @@ def test_one_dataset_at_a_time_and_all_on_paper(opened):
     assert one.texts(titles) == ["second"]
     assert one.texts("#queries .panel:visible h3") == ["second"]
     assert one.page.locator("#queries .panel:visible .chart svg").count() == 1
+    folded = one.page.locator("details:not([open])").count()
+    assert folded > 10
     one.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert one.texts(titles) == ["first", "second"]
+    assert one.page.locator("details:not([open])").count() == 0
     one.drawn()
+    widths = one.page.evaluate("[...document.querySelectorAll('.chart svg')].map((svg) => svg.clientWidth)")
+    assert max(widths) <= 690  # as much as a page has
     one.page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert one.texts(titles) == ["second"]
+    assert one.page.locator("details:not([open])").count() == folded
+
+
+def test_the_first_column_of_a_wide_table_stays(opened):
+    one = opened("one", width=900)
+    first = one.page.locator("#results tbody th").first
+    before = first.bounding_box()["x"]
+    scroll = "element => { element.scrollLeft = 1e6; return element.scrollLeft; }"
+    assert one.page.locator("#results .scroll").first.evaluate(scroll) > 0
+    assert first.bounding_box()["x"] == before
 
 
 def test_paper_is_light_and_complete(opened):

@@ -8,6 +8,7 @@ import pytest
 import vl_convert
 
 from pomona._registry import entries
+from pomona.errors import InputError, UnknownNameError
 from pomona.report.comparison import comparison_report
 from pomona.report.encoding import vega_lite
 from pomona.report.names import datasets_of
@@ -31,9 +32,11 @@ CHARTS = [
     "significance-letor4:ap",
     "significance-yahoo:ndcg@10",
     "significance-yahoo:ap",
+    "slices",
     "training-front",
     "scoring-front",
     "learning-curves",
+    "importance",
     "variance",
     "query-differences",
 ]
@@ -82,7 +85,7 @@ def test_no_name_becomes_code(name):
         expressions = " ".join(expressions_in(vl_convert.vegalite_to_vega(figure.chart.to_dict())))
         # The legend's names are the exception, and JSON.
         assert strange not in expressions.replace(f'"{strange}"', ""), figure.name
-        if figure.name != "convention-curves":
+        if figure.name not in ("convention-curves", "importance"):
             assert strange not in expressions, figure.name
 
 
@@ -135,7 +138,6 @@ def test_every_dataset_has_its_charts_once(report):
     placed = [(dataset, part.name) for dataset, part in parts_of(report, Figure)]
     assert len(placed) == len(set(placed))
     assert [name for dataset, name in placed if dataset == "a" and name in CHARTS] == CHARTS
-    assert (None, "winning-numbers") in placed
 
 
 def test_every_table_of_every_dataset(report):
@@ -143,7 +145,8 @@ def test_every_table_of_every_dataset(report):
     assert len(placed) == len(set(placed))
     assert {dataset for dataset, _ in placed} == {"a", "b", None}
     assert {name for dataset, name in placed if dataset == "a"} >= {
-        "results", "cutoffs", "conventions", "order-changes", "pairs", "costs", "variance",
+        "results", "cutoffs", "conventions", "order-changes", "pairs", "slices", "slice-means", "costs",
+        "importance", "variance",
     }  # fmt: skip
 
 
@@ -175,16 +178,28 @@ def test_tables_without_rows_are_left_out():
     single = comparison_report(invented(2, conventions=("definition",), failed=False))
     names = {numbers.table.name for numbers in single.tables}
     assert "order-changes" not in names
-    assert {"results", "pairs", "winning", "datasets"} <= names
+    assert {"results", "pairs", "datasets"} <= names
 
 
 def test_every_figure_and_table_has_files_of_its_own(report):
     stems = [figure.stem for figure in report.figures]
     assert len(stems) == len(set(stems))
-    assert {"a-significance-letor4-ndcg-10", "b-intervals", "winning-numbers"} <= set(stems)
+    assert {"a-significance-letor4-ndcg-10", "b-intervals", "b-slices"} <= set(stems)
     tables = [numbers.stem for numbers in report.tables]
     assert len(tables) == len(set(tables))
     assert {"a-results", "b-variance", "winning", "datasets"} <= set(tables)
+
+
+def test_only_the_sections_that_are_asked_for(findings):
+    report = comparison_report(findings, ["results", "headline"])
+    assert [one.section.name for one in report.sections] == ["headline", "results"]
+    with pytest.raises(
+        UnknownNameError, match=r"unknown section 'result': did you mean 'results'\?"
+    ) as error:
+        comparison_report(findings, ["result"])
+    assert all(name in str(error.value) for name in ENTRIES)
+    with pytest.raises(InputError, match="nothing to say about trials here"):
+        comparison_report(findings, ["trials"])
 
 
 class Own(Section):

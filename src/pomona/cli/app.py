@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from pomona._extras import naming_extras
 from pomona.errors import PomonaError
 
 # Some releases of Typer carry their own copy of click, so its exceptions are found through Typer's.
@@ -21,11 +22,11 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _ClickException: type[Exception] = typer.BadParameter.__mro__[2]
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
-_NOT_VERBS = {"__init__", "app", "inputs", "options", "output"}
+_NOT_VERBS = {"__init__", "app", "inputs", "options", "output", "progress"}
 _PURPOSES = {
     "Judge": ("evaluate", "duel", "power", "why", "measures", "informative"),
     "Train": ("train", "best", "score", "explain", "trace", "optimality"),
-    "Compare": ("compare", "study", "winning", "table", "demo"),
+    "Compare": ("compare", "study", "report", "winning", "table", "demo"),
     "Look after data": ("inspect", "stats", "audit", "features", "cache"),
     "Carry models": ("export", "convert", "parity"),
 }
@@ -117,7 +118,8 @@ def run() -> None:
     """Run the command line; the exit code is 0 (done), 1 (refused or failed) or 2 (wrong usage)."""
     warnings.showwarning = _note  # type: ignore[assignment]
     try:
-        code = build()(standalone_mode=False) or 0
+        with naming_extras():
+            code = build()(standalone_mode=False) or 0
         sys.stdout.flush()
     except _ClickException as error:
         message: str = error.format_message()  # type: ignore[attr-defined]

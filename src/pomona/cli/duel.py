@@ -85,7 +85,9 @@ def duel(
     options: dict[str, Any] = {"ties": ties, "alpha": alpha, "seed": seed}
     if qrels is not None:
         systems, source = _named_files(files), qrels.name
-        values = _query_columns(queries, by or [], qid) if by or queries else {}
+        from pomona.cli.inputs import query_columns
+
+        values = query_columns(queries, by or [], qid) if by or queries else {}
         found = duel_of_runs(qrels, systems, measures, by=values, complete=complete, **options)
     else:
         if complete:
@@ -150,11 +152,12 @@ def _data(
     doc_id: str | None,
 ) -> tuple[Any, Any]:
     """The data, and what their queries are sliced by."""
+    from pomona.cli.inputs import query_columns
     from pomona.data.read import read
     from pomona.data.table import dataset_of_frame, is_table, read_frame
 
     if queries is not None:
-        return read(path, **named_columns(label, qid, doc_id)), _query_columns(queries, by, qid)
+        return read(path, **named_columns(label, qid, doc_id)), query_columns(queries, by, qid)
     if not is_table(path) or not by:
         return read(path, **named_columns(label, qid, doc_id)), by
     from pomona.experiments.analysis.query_slice import one_a_query
@@ -169,24 +172,6 @@ def _data(
     order = slice(None) if data.input_order is None else data.input_order
     ptr, qids = data.gathered().query_ptr.tolist(), data.qids.tolist()
     return data, {name: one_a_query(name, frame[name][order].to_list(), ptr, qids) for name in by}
-
-
-def _query_columns(path: Path | None, by: list[str], qid: str | None) -> dict[str, dict[Any, Any]]:
-    """Columns of a table with a row a query, as mappings from the query id."""
-    from pomona.data.table import read_frame
-
-    if path is None:
-        raise typer.BadParameter("--by with runs needs --queries, a table with a row a query")
-    name = qid or "qid"
-    frame = read_frame(path, name, None)
-    missing = [column for column in (name, *by) if column not in frame.columns]
-    if missing:
-        raise InputError(f"no column {missing[0]!r}: found {', '.join(frame.columns[:8])}", path)
-    if frame[name].is_duplicated().any():
-        raise InputError(f"a query stands in two rows of column {name!r}, expected one row a query", path)
-    wanted = by or [column for column in frame.columns if column != name]
-    keys = frame[name].to_list()
-    return {column: dict(zip(keys, frame[column].to_list(), strict=True)) for column in wanted}
 
 
 def _print(found: Duel) -> None:

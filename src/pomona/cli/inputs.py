@@ -102,3 +102,23 @@ def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
                 f"found {len(row)} cells, expected {len(cells[0])} as in the header", path, number
             )
     return cells[0], [(number, row) for (number, _), row in zip(numbered[1:], cells[1:], strict=True)]
+
+
+def query_columns(path: Path | None, by: list[str], qid: str | None) -> dict[str, dict[Any, Any]]:
+    """Columns of a table with a row a query, as mappings from the query id."""
+    import typer
+
+    from pomona.data.table import read_frame
+
+    if path is None:
+        raise typer.BadParameter("--by with runs needs --queries, a table with a row a query")
+    name = qid or "qid"
+    frame = read_frame(path, name, None)
+    missing = [column for column in (name, *by) if column not in frame.columns]
+    if missing:
+        raise InputError(f"no column {missing[0]!r}: found {', '.join(frame.columns[:8])}", path)
+    if frame[name].is_duplicated().any():
+        raise InputError(f"a query stands in two rows of column {name!r}, expected one row a query", path)
+    wanted = by or [column for column in frame.columns if column != name]
+    keys = frame[name].to_list()
+    return {column: dict(zip(keys, frame[column].to_list(), strict=True)) for column in wanted}

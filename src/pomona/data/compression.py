@@ -10,35 +10,50 @@ import contextlib
 import gzip
 import lzma
 import stat
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 import numpy as np
-import zstandard
 from numpy.typing import NDArray
 
 from pomona._arrays import whole_file
+from pomona._extras import naming_extras
 from pomona._jit import over_chunks
 from pomona._machine import memory_room, require_memory
 from pomona.errors import InputError, MissingDataError, PomonaError
 
+_DAMAGES = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SIGNATURES = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zst": b"\x28\xb5\x2f\xfd"}
 SUFFIXES = tuple(_SIGNATURES)
+
+
+def _zstandard() -> Any:
+    with naming_extras():
+        import zstandard
+    return zstandard
+
+
 # What makes a decompressor that takes no more memory than this; the gzip module reads to the end by itself.
 _DECOMPRESSORS: dict[str, Callable[[int], Any]] = {
     ".bz2": lambda room: bz2.BZ2Decompressor(),
     ".xz": lambda room: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=max(room, 1)),
-    ".zst": lambda room: zstandard.ZstdDecompressor(
-        max_window_size=min(max(room, 1 << 10), 1 << 31)
-    ).decompressobj(),
+    ".zst": lambda room: (
+        _zstandard().ZstdDecompressor(max_window_size=min(max(room, 1 << 10), 1 << 31)).decompressobj()
+    ),
 }
 _PIECE = 1 << 20
 # Zstandard makes up to 32 kB of a byte, and all that comes of one piece is made at once: it may take a
 # sixteenth of the room. Pieces of less than 256 bytes would be slow.
 _ZSTANDARD_SHARE, _LEAST_PIECE = 1 << (15 + 4), 1 << 8
+
+
+def _zstandard_errors() -> tuple[type[Exception], ...]:
+    """Its own kind of error, if it was used at all."""
+    return (sys.modules["zstandard"].ZstdError,) if "zstandard" in sys.modules else ()
 
 
 def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], list[int]]:
@@ -238,7 +253,9 @@ def _readable(path: Path) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise MissingDataError(f"{path}: no such file") from None
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+    except Exception as error:
+        if not isinstance(error, (*_DAMAGES, *_zstandard_errors())):
+            raise
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path) from None
 
 
@@ -251,9 +268,9 @@ def _compressor(file: BinaryIO, suffix: str) -> contextlib.AbstractContextManage
     if suffix == ".xz":
         return lzma.open(file, "wb")
     if suffix == ".zst":
-        writer: contextlib.AbstractContextManager[IO[bytes]] = zstandard.ZstdCompressor(
-            level=6, write_checksum=True
-        ).stream_writer(file, closefd=False)
+        writer: contextlib.AbstractContextManager[IO[bytes]] = (
+            _zstandard().ZstdCompressor(level=6, write_checksum=True).stream_writer(file, closefd=False)
+        )
         return writer
     return contextlib.nullcontext(file)
 

@@ -17,7 +17,8 @@ from pomona._jit import kernel, over_chunks
 from pomona._scratch import fits_memory
 from pomona._splitmix import mix, word_of
 from pomona._types import Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.data.text import offsets
 
 

@@ -28,7 +28,7 @@ from pomona.data import _letor_kernels as kernels
 from pomona.data import parsed_cache
 from pomona.data.columns import LARGEST_LABEL
 from pomona.data.compression import is_plain, plain_name
-from pomona.data.dataset import Dataset, gather
+from pomona.data.dataset import Dataset
 from pomona.data.letor_source import (
     BYTES_A_PIECE,
     LINES_A_PIECE,
@@ -37,6 +37,7 @@ from pomona.data.letor_source import (
     read_comments,
 )
 from pomona.data.query_sizes import QuerySizes
+from pomona.data.rows import gather
 from pomona.data.text import text_array
 from pomona.errors import InputError
 

@@ -30,7 +30,7 @@ from pomona.data.stream import write_stream
 from pomona.data.text import TextColumn
 from pomona.errors import InputError, PomonaError
 
-_KIND = "dataset 2"  # changes whenever the reader would make other arrays of the same text
+_KIND = "dataset 3"  # changes whenever the reader would make other arrays of the same text
 _N_BLOCKS, _BLOCK = 16, 4096
 _KEPT_DAYS = 30
 
@@ -141,7 +141,8 @@ def _fingerprint_of(path: Path) -> list[Any]:
 
 
 def _facts(data: Dataset) -> dict[str, Any]:
-    return {"n_undefined": data.n_undefined, "feature_names": data.feature_names}
+    categories = {str(place): names for place, names in data.categories.items()}
+    return {"n_undefined": data.n_undefined, "feature_names": data.feature_names, "categories": categories}
 
 
 def _arrays(data: Dataset) -> dict[str, NDArray[Any]]:
@@ -182,6 +183,7 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         **columns,
     )
     data.n_undefined = header["n_undefined"]
+    data.categories = {int(place): tuple(names) for place, names in header["categories"].items()}
     return data
 
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from pomona._arrays import array_file, read_arrays
 from pomona._machine import require_memory
 from pomona._types import Features, Labels, Offsets
-from pomona.data.dataset import Dataset, gather
+from pomona.data.dataset import Dataset
+from pomona.data.rows import gather
 from pomona.data.text import TextColumn
 
 _COLUMNS = ("doc_ids", "comments")

@@ -1,7 +1,8 @@
 """Datasets from data frames (pandas, polars, any that narwhals knows) and from files of tables.
 
 One column is the label, one the query id, perhaps one the document id; every other column is a feature.
-Null means undefined in a feature (NaN) and is refused in a label or a query id.
+Null means undefined in a feature (NaN) and is refused in a label or a query id. Texts and categories become
+codes that keep their names (`categories.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._extras import naming_extras
 from pomona._machine import memory_room, require_memory
+from pomona.data.categories import Categories, codes_of, is_category
 from pomona.data.compression import is_plain, plain_name, read_bytes
 from pomona.data.dataset import Dataset
 from pomona.data.parsed_cache import Stream, kept, mapped
@@ -48,21 +51,24 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
             _check_column(name, table.columns, use)
     for name in (label, qid):
         _check_no_null(table.get_column(name), name)
-    X, feature_names = features_of_frame(table.drop(special))
+    X, feature_names, categories = columns_of_frame(table.drop(special))
     labels = table.get_column(label)
     y = _exact(labels) if labels.dtype.is_integer() else _numbers(labels, "label")
     try:
-        return Dataset(
+        data = Dataset(
             X,
             y,
             _exact(table.get_column(qid)),
             doc_ids=None if doc_id is None else _texts(table.get_column(doc_id)),
             feature_names=feature_names,
         )
+        data.categories = categories
+        return data
     except InputError as error:
         raise InputError(f"columns {label!r} (label) and {qid!r} (query id): {error}") from None
 
 
+@naming_extras()
 def read_table(
     path: str | Path,
     *,
@@ -164,22 +170,25 @@ def read_to_score(
         found = {special[name]: frame.get_column(name) for name in frame.columns if name in special}
         others = [name for name in frame.columns if name not in special]
         wanted = list(features) if features and set(features) <= set(others) else others
-        X, names = features_of_frame(frame.select(wanted))
+        X, names, categories = columns_of_frame(frame.select(wanted))
         labels, queries = found.get("label"), found.get("qid")
         has_labels = labels is not None and labels.dtype.is_numeric() and not labels.is_null().any()
         if queries is not None:
             _check_no_null(queries, str(queries.name))
-        return Dataset(
+        data = Dataset(
             X,
             np.nan_to_num(_numbers(labels, "label")) if has_labels else np.zeros(len(X)),
             np.zeros(len(X), np.int64) if queries is None else _exact(queries),
             doc_ids=None if doc_id is None else _texts(found["doc_id"]),
             feature_names=names,
         )
+        data.categories = categories
+        return data
     except InputError as error:
         raise InputError(str(error), path) from None
 
 
+@naming_extras()
 def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
     """The table in a file, once it is known to fit into memory; ids are read as they are written."""
     import polars as pl
@@ -250,7 +259,7 @@ def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: s
                 )
     if qid in frame.columns and frame[qid].str.contains(r"^(?:0|-?[1-9][0-9]{0,17})$").all():
         frame = frame.with_columns(pl.col(qid).cast(pl.Int64))
-    return frame
+    return frame.rename(lambda name: name.replace('""', '"'))  # which polars leaves doubled in a heading
 
 
 def is_table(path: str | Path) -> bool:
@@ -267,18 +276,31 @@ def _suffix(path: Path) -> str:
 
 
 def features_of_frame(frame: Any, dtype: Any = np.float32) -> tuple[NDArray[Any], list[str]]:
-    """All columns of a data frame as features (float32, if not said otherwise), with their names."""
+    """All columns of a data frame, which hold numbers, as features of this type, with their names."""
+    features, names, _ = columns_of_frame(frame, dtype, with_categories=False)
+    return features, names
+
+
+def columns_of_frame(
+    frame: Any, dtype: Any = np.float32, *, with_categories: bool = True
+) -> tuple[NDArray[Any], list[str], Categories]:
+    """All columns of a data frame as features, with their names, and the names of categories."""
     names, plain = _plain_values(frame)
     if plain is not None:
         with np.errstate(over="ignore"):
             out = plain.astype(dtype, order="C")
         if np.isfinite(out).all() or not (np.isinf(out) & np.isfinite(plain)).any():
-            return out, list(map(str, names))
+            return out, list(map(str, names)), {}
     table = _narwhals_frame(frame)
     names = [str(name) for name in table.columns]
     out = np.empty((len(table), len(names)), dtype)
+    categories: dict[int, tuple[str, ...]] = {}
     for place, name in enumerate(table.columns):
-        column = _numbers(table.get_column(name), "feature")  # table[0] would be a row
+        found = table.get_column(name)  # table[0] would be a row
+        if with_categories and is_category(found) and found.null_count() < len(found):
+            out[:, place], categories[place] = codes_of(found)
+            continue
+        column = _numbers(found, "feature")
         try:
             with np.errstate(over="raise"):
                 out[:, place] = column
@@ -286,7 +308,7 @@ def features_of_frame(frame: Any, dtype: Any = np.float32) -> tuple[NDArray[Any]
             raise InputError(
                 f"column {name!r} holds a finite value beyond float32 (3.4e38): rescale it"
             ) from None
-    return out, names
+    return out, names, categories
 
 
 def _plain_values(frame: Any) -> tuple[Sequence[Any], NDArray[Any] | None]:
@@ -296,12 +318,16 @@ def _plain_values(frame: Any) -> tuple[Sequence[Any], NDArray[Any] | None]:
     """
     library = type(frame).__module__.partition(".")[0]
     names: Sequence[Any] = ()
-    if library == "pandas" and frame.columns.is_unique:
+    if library == "pandas" and frame.columns.is_unique and not _has_pandas_categories(frame):
         names = frame.columns.to_numpy().tolist()
     elif library == "polars" and hasattr(frame, "to_numpy") and _are_numbers(frame.dtypes):
         names = frame.columns
     values = frame.to_numpy() if names else None
     return names, values if values is not None and values.dtype.kind in "iuf" else None
+
+
+def _has_pandas_categories(frame: Any) -> bool:
+    return any(kind.__name__ == "CategoricalDtype" for kind in set(map(type, frame.dtypes.tolist())))
 
 
 def _are_numbers(dtypes: Sequence[Any]) -> bool:

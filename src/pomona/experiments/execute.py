@@ -33,10 +33,14 @@ from pomona import __version__
 from pomona._jit import n_threads
 from pomona._machine import PeakMemory
 from pomona._types import Scores
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold
+from pomona.data.rows import read_only
 from pomona.errors import InputError, PomonaError
+from pomona.experiments.analysis.query_slice import n_relevant_of
+from pomona.experiments.cut_short import until
 from pomona.experiments.data_spec import PARTS
+from pomona.experiments.importance import importance_of
 from pomona.experiments.run import RunSpec
 from pomona.experiments.search import search, timed_fit
 from pomona.experiments.source import FoldSource, cut, digest, forget
@@ -44,7 +48,8 @@ from pomona.experiments.spec import ranker_class
 from pomona.experiments.stage import judged_stages
 from pomona.measures.judge import judge, scored_queries
 from pomona.measures.parse import measure as parse_measure
-from pomona.rankers.base import Ranker, load_model
+from pomona.rankers.base import Ranker
+from pomona.rankers.loading import load_model
 from pomona.rankers.model_file import parameters_to_json
 
 N_REHEARSED, N_STEPS = 12, 3
@@ -68,12 +73,14 @@ class Task:
     ----------
     measures : for each column of the values, the text of a measure and its convention.
     model : the model of an earlier execution, which is then judged by other measures and not fitted again.
+    deadline : when (by `time.time()`) training is to end with what it has; None lets it end by itself.
     """
 
     run: RunSpec
     source: FoldSource
     measures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     model: bytes | None = None
+    deadline: float | None = None
 
 
 @dataclass
@@ -157,13 +164,16 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
     record: dict[str, Any] = {}
     if task.model is None:
         with PeakMemory() as memory:
-            ranker, record = _fitted(run, fold)
+            with until(task.deadline):
+                ranker, record = _fitted(run, fold)
             scores, record["score_seconds"] = _timed_scores(ranker, fold.test)
         if run.judges_test:
             record |= judged_stages(ranker, fold.train, fold.test)
         files["model"] = _saved(ranker)
         record |= {
+            "importance": importance_of(ranker, fold.train),
             "valid_is_cut": is_cut,
+            "was_interrupted": getattr(ranker, "interrupted_", False),
             "n_test_docs": fold.test.n_docs,
             "n_test_queries": fold.test.n_queries,
             "process_memory": memory.process,
@@ -251,6 +261,7 @@ def _fitted(run: RunSpec, fold: Fold) -> tuple[Ranker, dict[str, Any]]:
         "best_iteration": getattr(ranker, "best_iteration_", None),
         "curves": {part: curve for part, curve in curves.items() if part not in PARTS or part in run.curves},
         "parameters": ranker.get_params(deep=False) | getattr(ranker, "chosen_", {}),
+        "chosen": dict(getattr(ranker, "chosen_", {})),
     }
     return ranker, {**record, **parameters_to_json(learnt)}
 
@@ -278,6 +289,7 @@ def _judged(
         judgements = dict(zip(measures, judge(scored_queries(data, scores), parsed), strict=True))
         means[part] = {column: judgement.mean for column, judgement in judgements.items()}
         keys = {"part": [part] * data.n_queries, "qid": data.qids.astype(np.str_).tolist()}
+        keys |= {"n_docs": data.query_lengths, "n_relevant": n_relevant_of(data)}
         frames.append(pl.DataFrame({**keys, **{column: one.values for column, one in judgements.items()}}))
     return _parquet(pl.concat(frames)), means
 

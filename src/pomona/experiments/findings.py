@@ -39,6 +39,7 @@ class Findings:
     n_resamples, seed : of bootstrap and randomization.
     tables : the tables computed so far. warnings : sentences.
     varied : the results with every variant of the datasets; None where there are no variants.
+    by : what queries are sliced by, besides their numbers of documents: a value a query id, by name.
     """
 
     results: Results
@@ -48,6 +49,7 @@ class Findings:
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     varied: Results | None = None
+    by: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> pl.DataFrame:
         """The table of this name, computed when it is first asked for."""
@@ -146,15 +148,27 @@ def complete_results(results: Results) -> Results:
         curves=kept(results.curves),
         stages=kept(results.stages),
         trials=kept(results.trials),
+        queries=kept(results.queries),
+        importance=kept(results.importance),
     )
 
 
-def find(results: Results, *, alpha: float = 0.05, n_resamples: int = 10_000, seed: int = 0) -> Findings:
-    """Apply every statistic to the results of a comparison; the same seed gives the same findings."""
+def find(
+    results: Results,
+    *,
+    alpha: float = 0.05,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    by: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Findings:
+    """Apply every statistic to the results of a comparison; the same seed gives the same findings.
+
+    by : what queries are also sliced by: for each name, a value by query id.
+    """
     from pomona.experiments.analysis.warning import warnings_of  # which imports this file
 
     complete = complete_results(results)
-    findings = Findings(complete, alpha, n_resamples, seed)
+    findings = Findings(complete, alpha, n_resamples, seed, by=by or {})
     findings.varied = None if complete is results else results
     if not findings.pooled:
         raise InputError("no run is finished, so there is nothing to compare")

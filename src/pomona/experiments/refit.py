@@ -109,9 +109,10 @@ def index_models(results: Results) -> Path | None:
     columns = ("file", "name", "dataset", "ranker", "fold", "seed", "kind", "parameters")
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    taken: set[str] = set()
-    for run in results.runs.filter(state="done", is_bound=False).iter_rows(named=True):
-        file, name = f"{run['run']}.pomona", _name(run, taken)
+    runs = results.runs.filter(state="done", is_bound=False)
+    names = model_names(runs)
+    for run in runs.iter_rows(named=True):
+        file, name = f"{run['run']}.pomona", names[run["run"]]
         writer.writerow({**run, "file": file, "name": name})
         link = folder / name
         with contextlib.suppress(OSError):  # a file system without links has the index
@@ -121,6 +122,12 @@ def index_models(results: Results) -> Path | None:
     path = folder / "index.csv"
     path.write_text(text.getvalue(), encoding="utf-8")
     return path
+
+
+def model_names(runs: pl.DataFrame) -> dict[str, str]:
+    """A name for the model of each run, by the run: DATASET-RANKER-fold1-seed0.pomona."""
+    taken: set[str] = set()
+    return {run["run"]: _name(run, taken) for run in runs.iter_rows(named=True)}
 
 
 def _name(run: Mapping[str, Any], taken: set[str]) -> str:

@@ -38,6 +38,12 @@ _STAGE_COLUMNS = {
     "qid": pl.String,
     "value": pl.Float64,
 }
+_QUERY_COLUMNS = {
+    **{name: _KEYS[name] for name in ("dataset", "fold")},
+    "qid": pl.String,
+    **dict.fromkeys(("n_docs", "n_relevant"), pl.Int64),
+}
+_IMPORTANCE_COLUMNS = {**_KEYS, "feature": pl.String, "share": pl.Float64}
 _TRIAL_COLUMNS = {
     **_KEYS,
     "trial": pl.Int64,
@@ -57,7 +63,7 @@ _RUN_COLUMNS = {
     **_VARIANT_COLUMNS,
     **dict.fromkeys(("state", "reason", "kind", "family"), pl.String),
     "is_bound": pl.Boolean,
-    **dict.fromkeys(("trained_for", "parameters"), pl.String),
+    **dict.fromkeys(("trained_for", "parameters", "chosen"), pl.String),
     **dict.fromkeys(("train_seconds", "train_cpu_seconds", "score_seconds", "search_seconds"), pl.Float64),
     **dict.fromkeys(("n_trials", "n_test_queries", "n_test_docs", "peak_memory", "process_memory"), pl.Int64),
     **dict.fromkeys(("best_iteration", "model_bytes", "threads"), pl.Int64),
@@ -87,6 +93,8 @@ class Results:
     curves : the training measure after each iteration, where the ranker has them.
     stages : of test queries that were judged after each iteration, their values after some.
     trials : what searches tried, and which of it they kept.
+    queries : how many documents, and relevant ones, the test queries have; unknown in old comparisons.
+    importance : the share of the features in each model, where its ranker tells.
     columns : the column of `values` of every measure, by its text in the spec and its convention.
     lengths : of a dataset, how many of its queries have how many documents; none in old comparisons.
     datasets : the dataset table. warnings : what is odd about data or runs. facts : everything else worth
@@ -105,6 +113,8 @@ class Results:
     lengths: dict[str, dict[int, int]] = field(default_factory=dict)
     stages: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_STAGE_COLUMNS))
     trials: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_TRIAL_COLUMNS))
+    queries: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_QUERY_COLUMNS))
+    importance: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_IMPORTANCE_COLUMNS))
 
     def scores(self, dataset: str, fold: int, ranker: str, seed: int) -> Scores:
         """The test scores of a run, in the order of `test_data`."""
@@ -171,6 +181,8 @@ def read_results(directory: str | Path) -> Results:
                 _STAGE_COLUMNS, ((run, one) for run, row in done for one in _stages(store, run, row))
             ),
             trials=_table(_TRIAL_COLUMNS, ((run, one) for run, row in done for one in _trials(row))),
+            queries=_queries(store, done),
+            importance=_table(_IMPORTANCE_COLUMNS, ((run, _importance(row)) for run, row in done)),
         )
 
 
@@ -210,6 +222,7 @@ def _run_row(run: _Row, row: _Row, variants: Mapping[str, Mapping[int, _Row]]) -
         **{name: {**whole, **record, **row, **variant, **run}.get(name) for name in _RUN_COLUMNS},
         # A search ends with other parameters than it began with.
         "parameters": json.dumps(record.get("parameters", run["parameters"])),
+        "chosen": json.dumps(record.get("chosen", {})),
     }
 
 
@@ -246,6 +259,25 @@ def _stages(store: Store, run: _Row, row: _Row) -> list[pl.DataFrame]:
         )
         for iteration, values in zip(stages["iteration"], stages["values"], strict=True)
     ]
+
+
+def _queries(store: Store, done: Sequence[tuple[_Row, _Row]]) -> pl.DataFrame:
+    """What the test queries of every fold are like, as the first of its runs tells that knows."""
+    found: dict[tuple[str, int], pl.DataFrame] = {}
+    for run, _ in done:
+        key = (run["dataset"], run["fold"])
+        if key not in found:
+            frame = _frame(store, run["run"], "values").filter(pl.col("part") == "test")
+            if "n_docs" in frame.columns:
+                found[key] = frame
+    runs = (({**dict.fromkeys(_KEYS), "dataset": d, "fold": f}, frame) for (d, f), frame in found.items())
+    return _table(_QUERY_COLUMNS, runs)
+
+
+def _importance(row: _Row) -> pl.DataFrame:
+    shares = row["record"].get("importance", {})
+    kinds = {"feature": pl.String, "share": pl.Float64}
+    return pl.DataFrame({"feature": list(shares), "share": list(shares.values())}, schema=kinds)
 
 
 def _trials(row: _Row) -> list[pl.DataFrame]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._extras import naming_extras
 from pomona._types import Offsets, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
@@ -199,6 +200,7 @@ class Trace:
         """The queries."""
         return self.documents["qid"].unique(maintain_order=True).to_list()
 
+    @naming_extras()
     def _tables(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         import polars as pl
 
@@ -242,6 +244,7 @@ class Trace:
         return folder / _DOCUMENTS
 
     @classmethod
+    @naming_extras()
     def read(cls, directory: str | Path) -> Self:
         """The trace that was written into a directory."""
         import polars as pl

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pomona.experiments.findings import Findings
 from pomona.report.digits import seconds
 from pomona.report.names import datasets_of, rankers_of
 from pomona.report.section import Report, report_of
 
+_OF_VARIABLE = {
+    "train_fraction": "how much training data is enough",
+    "label_noise": "what wrong labels cost",
+    "n_features": "how many features are enough",
+    "draw": "how much chance there is in the data",
+}
 
-def comparison_report(findings: Findings) -> Report:
-    """Every section that answers a question about a comparison, in order."""
+
+def comparison_report(findings: Findings, only: Sequence[str] = ()) -> Report:
+    """Every section that answers a question about a comparison, in order; or `only` those of these names."""
     return report_of(
         "comparison",
         findings,
         title=findings.results.spec.name,
-        question="which ranker is best",
+        question=question_of(findings),
         summary=summary_of(findings),
         datasets=datasets_of(findings),
+        only=only,
     )
+
+
+def question_of(findings: Findings) -> str:
+    """What the comparison asks: of a study, about what it varies."""
+    varied = findings.study["variable"].unique(maintain_order=True).to_list()
+    if varied:
+        return " and ".join(_OF_VARIABLE[variable] for variable in varied)
+    if not findings.overfitting.is_empty():
+        return "when training goes too far"
+    # A study is of nothing but variants of its methods.
+    if set(rankers_of(findings)) <= set(findings.grid["ranker"]):
+        variables = set(findings.grid["variable"]) | set(findings.grid["variable_2"].drop_nulls())
+        return "which measure to train for" if variables == {"measure"} else "which parameters are best"
+    return "which ranker is best"
 
 
 def summary_of(findings: Findings) -> str:

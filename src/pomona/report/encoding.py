@@ -63,12 +63,20 @@ def shape(legend: Findings | alt.Legend | None = None) -> alt.Shape:
     return alt.Shape("slot:N", scale=scale, legend=_slot_legend(legend))
 
 
+def legend_of(findings: Findings, rankers: Iterable[str]) -> alt.Legend:
+    """A legend of some rankers of findings."""
+    slots = slots_of(rankers_of(findings), findings.baseline)
+    shown = set(rankers)
+    return _legend(
+        {slot: "others" if slot == "other" else name for name, slot in slots.items() if name in shown}
+    )
+
+
 def _slot_legend(given: Findings | alt.Legend | None) -> alt.Legend | None:
     """A legend, or that of the rankers of findings."""
     if given is None or isinstance(given, alt.Legend):
         return given
-    slots = slots_of(rankers_of(given), given.baseline)
-    return _legend({slot: "others" if slot == "other" else ranker for ranker, slot in slots.items()})
+    return legend_of(given, rankers_of(given))
 
 
 def _legend(names: Mapping[str, str]) -> alt.Legend:

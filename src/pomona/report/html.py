@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -17,9 +18,11 @@ from pomona.report.table import to_csv, to_latex, to_markdown
 _FORMATS = {"csv": to_csv, "md": to_markdown, "tex": to_latex}
 
 
-def write_report(findings: Findings, directory: str | Path, draw: Draw | None = None) -> Path:
-    """Write the report of a comparison."""
-    return write_page(comparison_report(findings), directory, draw)
+def write_report(
+    findings: Findings, directory: str | Path, draw: Draw | None = None, only: Sequence[str] = ()
+) -> Path:
+    """Write the report of a comparison: all of it, or `only` some sections."""
+    return write_page(comparison_report(findings, only), directory, draw)
 
 
 def write_page(report: Report, directory: str | Path, draw: Draw | None = None) -> Path:

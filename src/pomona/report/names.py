@@ -23,10 +23,10 @@ def measure_title(measure: str) -> str:
     return f"{title} ({convention})" if convention else title
 
 
-def significance_rule(alpha: float) -> str:
+def significance_rule(alpha: float, family: str = "all pairs") -> str:
     """What *significant* means, in words; `experiments.analysis.pairs` decides it."""
     return (
-        f"the randomization test rejects at {alpha:g} after Holm’s correction for all pairs, and the t, "
+        f"the randomization test rejects at {alpha:g} after Holm’s correction for {family}, and the t, "
         "Wilcoxon and sign tests agree"
     )
 

@@ -31,7 +31,8 @@
   }
 
   function draw(box, spec = charts.specs[box.dataset.chart]) {
-    const width = box.clientWidth;
+    const room = box.closest(".side") ? PAPER / 2 - 12 : PAPER;
+    const width = isPrinting ? Math.min(box.clientWidth, room) : box.clientWidth;
     if (!width || (box.drawnSpec === spec && box.drawnWidth === width)) return;
     Object.assign(box, { drawnSpec: spec, drawnWidth: width });
     const options = {
@@ -64,13 +65,25 @@
     clearTimeout(waiting);
     waiting = setTimeout(() => { boxes().forEach((box) => box.drawnSpec && draw(box)); views.forEach(drawPair); }, 150);
   });
-  // Paper shows every dataset.
+  // Paper shows every dataset, and all that is folded, with charts as wide as a page.
+  const PAPER = 690;
+  let closed = [];
+  let isPrinting = false;
   addEventListener("beforeprint", () => {
+    isPrinting = true;
     for (const panel of all(".panel")) panel.hidden = false;
+    closed = all("details:not([open])");
+    for (const folded of closed) folded.open = true;
     boxes().forEach((box) => draw(box));
     views.forEach(drawPair);
   });
-  addEventListener("afterprint", chooseAgain);
+  addEventListener("afterprint", () => {
+    isPrinting = false;
+    for (const folded of closed) folded.open = false;
+    boxes().forEach((box) => box.drawnSpec && draw(box));
+    views.forEach(drawPair);
+    chooseAgain();
+  });
 
   // ---- Tables
 

@@ -18,6 +18,7 @@ from altair.utils.schemapi import debug_mode
 from markupsafe import Markup
 
 from pomona._registry import entries
+from pomona.errors import InputError, UnknownNameError
 from pomona.report.encoding import Chart, vega_lite
 from pomona.report.names import file_names
 from pomona.report.table import Table
@@ -153,6 +154,16 @@ def sections_of(report: str) -> list[Section]:
     return sorted((one for one in sections if one.report == report), key=lambda one: one.order)
 
 
+def chosen_sections(report: str, only: Sequence[str]) -> list[Section]:
+    """The sections of a kind of report that are asked for by name; all if none is."""
+    sections = sections_of(report)
+    known = [section.name for section in sections]
+    for name in only:
+        if name not in known:
+            raise UnknownNameError("section", name, known)
+    return [section for section in sections if not only or section.name in only]
+
+
 @debug_mode(False)  # the tests check the charts against Vega-Lite's schema; here it would double the time
 def compose(sections: Iterable[Section], findings: Any, datasets: Sequence[str]) -> list[Composed]:
     """Ask sections for their parts, and give figures and tables the names of their files."""
@@ -192,9 +203,17 @@ def report_of(
     summary: str,
     datasets: Sequence[str] = (),
     choice: str = "Dataset",
+    only: Sequence[str] = (),
 ) -> Report:
-    """The report of an analysis: every section of that kind, asked what it has to say of the findings."""
-    sections = compose(sections_of(kind), findings, datasets)
+    """The report of an analysis: every section of that kind, asked what it has to say of the findings.
+
+    only : names of sections; all when left out.
+    """
+    wanted = chosen_sections(kind, only)
+    sections = compose(wanted, findings, datasets)
+    if not sections:
+        names = ", ".join(section.name for section in wanted)
+        raise InputError(f"there is nothing to say about {names} here: choose other sections")
     return Report(title, question, summary, datasets, sections, choice)
 
 

@@ -20,7 +20,10 @@ Value = float | int | str | None
 
 
 class Cell(NamedTuple):
-    """A value and how it is printed; `low` and `high` are its interval, `mark` its significance."""
+    """A value and how it is printed; `low` and `high` are its interval, `mark` its significance.
+
+    link : a file of the comparison that the text leads to, from the page.
+    """
 
     value: Value
     text: str
@@ -28,6 +31,7 @@ class Cell(NamedTuple):
     high: float | None = None
     mark: str = ""
     is_best: bool = False
+    link: str = ""
 
     @property
     def interval(self) -> str:
@@ -73,6 +77,11 @@ def text(title: str, key: Key) -> tuple[Column, Getter]:
 def number(title: str, key: Key, form: Callable[[Any], str] = fixed) -> tuple[Column, Getter]:
     """A column of numbers, printed by `form`."""
     return Column(title), lambda row: _cell(_value(row, key), form)
+
+
+def linked(title: str, key: str, link: str) -> tuple[Column, Getter]:
+    """A column of texts that lead to files beside the page, `link` of the row."""
+    return Column(title, is_number=False), lambda row: Cell(row[key], row[key], link=row[link])
 
 
 def in_units(key: str, unit: float) -> Key:

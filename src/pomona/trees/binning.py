@@ -8,6 +8,9 @@ feature that is 0 in half of the documents would waste half of its bins). NaN ha
 where the training column has any, and goes with the largest values otherwise. Cut points come from a sample
 of 200,000 documents.
 
+A feature of categories has a bin for each of them. Where they are too many, the most frequent have one, and
+the others go with NaN.
+
 Features of few values share a byte, 2 × 2 × 9 × 7 values say: its histogram is one of the values together,
 which costs one addition a document, and sums over it are the histograms of each. Constant features have none.
 
@@ -17,8 +20,8 @@ come with one load, and the histogram of a block stays in the cache while the ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -241,6 +244,8 @@ class Bins:
 
     edges: tuple[Features, ...]
     has_nan: NDArray[np.bool_]
+    categories: Mapping[int, Features] = field(default_factory=dict)
+    """By feature, the categories of its bins, ascending; of none other than features of categories."""
 
     @classmethod
     def of(
@@ -250,10 +255,12 @@ class Bins:
         seed: int = 0,
         *,
         has_nan: NDArray[np.bool_] | None = None,
+        categorical: Sequence[int] = (),
     ) -> Bins:
         """Learn cut points from (a sample of) training documents.
 
         has_nan : which features have a NaN, where X is itself a sample of more documents.
+        categorical : which features are categories, whole numbers.
 
         >>> Bins.of(np.array([[0.0], [1.0], [4.0], [1.0]], np.float32)).edges[0]
         array([0.5, 2.5], dtype=float32)
@@ -267,6 +274,7 @@ class Bins:
         rows = sampled_rows(n_docs, seed)
         # Looked for in all rows: the sample may miss rare NaN, which still need their bin.
         has_nan = find_nan(X) if has_nan is None else has_nan
+        whole = {f: np.concatenate([block[:, f] for _, block, _ in _blocks(X)]) for f in categorical}
         if not isinstance(X, np.ndarray):
             X, rows = X[rows], np.arange(len(rows))
         edges: list[Features] = [np.empty(0, np.float32)] * n_features
@@ -283,7 +291,11 @@ class Bins:
                     edges[f] = cuts[:n_cuts].copy()
 
         over_chunks(cut, -(-n_features // 16))
-        return cls(tuple(edges), has_nan)
+        categories = {f: _categories(column, max_bins - 1) for f, column in whole.items()}
+        for f, known in categories.items():
+            edges[f] = np.arange(len(known) - 1, dtype=np.float32) + np.float32(0.5)  # of their places
+            has_nan[f] = not np.isin(whole[f], known).all()
+        return cls(tuple(edges), has_nan, categories)
 
     @property
     def n_features(self) -> int:
@@ -312,8 +324,18 @@ class Bins:
             ladder[f, : len(cuts)] = cuts
         tables = (ladder, codes.seats, codes.block_table, codes.columns, codes.words.view(np.uint8))
         for row, block, places in _blocks(X):
+            block = self._placed(block) if self.categories else block
             over_chunks(_encode, len(block), block, row, places, *tables, smallest=1024)
         return codes
+
+    def _placed(self, X: Features) -> Features:
+        """X with the place of each category among those of its feature, NaN for those that have no bin."""
+        X = X.copy()
+        for f, known in self.categories.items():
+            place = np.minimum(np.searchsorted(known, X[:, f]), max(len(known) - 1, 0))
+            is_known = known[place] == X[:, f] if len(known) else np.zeros(len(X), bool)
+            X[:, f] = np.where(is_known, place, np.nan)
+        return X
 
     def threshold(self, feature: int, bin_: int) -> np.float32:
         """The value t such that code <= bin_ if and only if x <= t (NaN apart).
@@ -351,6 +373,16 @@ def _blocks(X: Rows) -> Iterator[tuple[int, Features, NDArray[np.int64]]]:
     parts = ((first, slice(first, first + _BLOCK_OF_ROWS)) for first in starts)
     # Copies: kernels are compiled anew for arrays that cannot be written to, as mapped ones are.
     return ((first, X.source[some].copy(), X.places[some]) for first, some in parts)
+
+
+def _categories(column: Features, most: int) -> Features:
+    """The most frequent values, of equally frequent ones the lowest, ascending.
+
+    >>> _categories(np.array([7, 3, 7, np.nan, 5, 3, 7], np.float32), 2)
+    array([3., 7.], dtype=float32)
+    """
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    return np.sort(values[np.argsort(-counts, kind="stable")[:most]])
 
 
 def _seated(n_bins: NDArray[np.int32]) -> tuple[NDArray[np.void], NDArray[np.void]]:

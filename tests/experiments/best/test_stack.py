@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -101,3 +103,20 @@ def test_few_queries(data):
 
 def test_a_rehearsal_tells_how_long_a_choice_takes():
     assert 0 < rehearse(NDCG) < 0.1
+
+
+def test_past_its_deadline_a_choice_learns_no_weights(data, halves, monkeypatch):
+    learnt = []
+    monkeypatch.setattr("pomona.experiments.best.stack._learnt", lambda *_: learnt.append(1))
+    assert choose(tried(halves, data), Rules(), time.monotonic() - 1).way == "equal"
+    assert not learnt
+
+
+def test_the_estimate_ends_in_time(data, halves):
+    everything = tried(halves, data)
+    late = estimate(everything, Rules(), deadline=time.monotonic() - 1)
+    assert late.n_queries == 16  # one part
+    assert late.low < late.mean < late.high
+    half = estimate(everything, Rules(), deadline=time.monotonic() + 60, seconds=24.0)
+    assert half.n_queries == pytest.approx(40, abs=1)
+    assert abs(half.mean - estimate(everything, Rules()).mean) < 0.1

@@ -25,6 +25,18 @@ def test_winning_numbers_label_the_front_first(findings):
     assert list(WinningSection().overall(changed(findings, winning=unknown))) == []
 
 
+def parts(findings):
+    return [type(part).__name__ for part in WinningSection().overall(findings)]
+
+
+def test_only_where_it_says_something():
+    assert parts(invented()) == []  # of one dataset the results say all
+    several = invented(datasets=("a", "b"))
+    assert parts(several) == ["Html", "Numbers"]  # all took part in as many comparisons
+    uneven = several.winning.with_columns(ideal=pl.int_range(pl.len()) + 1)
+    assert parts(changed(several, winning=uneven)) == ["Html", "Figure", "Numbers"]
+
+
 def test_the_table_has_the_best_first(findings):
     second = pl.col("ranker") == "LambdaMART yahoo"
     winning = winning_table(changed(findings, winning=findings.winning.with_columns(is_rank2=second)))

@@ -25,7 +25,14 @@ from pomona.data.dataset import Dataset
 from pomona.data.trec import dataset_of_trec, read_qrels, read_run
 from pomona.errors import InputError
 from pomona.experiments.analysis.pairs import decisions
-from pomona.experiments.analysis.query_slice import QuerySlice, slice_of, slices_of_data
+from pomona.experiments.analysis.query_slice import (
+    LENGTH,
+    RELEVANT,
+    QuerySlice,
+    n_relevant_of,
+    slice_of,
+    slices_of_data,
+)
 from pomona.measures.base import Measure
 from pomona.measures.judge import judge, scored_queries
 from pomona.measures.lists import ScoredQueries
@@ -33,7 +40,6 @@ from pomona.measures.parse import measure as parse_measure
 from pomona.stats.bootstrap import Resampled
 from pomona.stats.paired import PairedTests, compare_pairs
 
-LENGTH, RELEVANT = "documents", "relevant documents"
 _TESTS_A_TAIL = 20  # resampled means beyond each end of an interval, at the least
 
 
@@ -138,9 +144,7 @@ def duel(
     wanted = _parsed(measures, convention, ties)
     judged = {name: scored_queries(data, given) for name, given in scores.items()}
     values = np.array([[j.values for j in judge(one, wanted)] for one in judged.values()]).transpose(1, 0, 2)
-    rows = data.gathered()
-    n_relevant = np.add.reduceat(rows.y > 0, rows.query_ptr[:-1], dtype=np.int64)
-    of_queries = data.qids.tolist(), data.query_lengths, n_relevant
+    of_queries = data.qids.tolist(), data.query_lengths, n_relevant_of(data)
     found = _Judged(tuple(scores), tuple(wanted), values, *of_queries)
     return _compared(found, slices_of_data(data, by), alpha, seed)
 
@@ -328,13 +332,9 @@ def _dependence(
     judged: _Judged, slices: Sequence[QuerySlice], a: NDArray[np.intp], b: NDArray[np.intp]
 ) -> pl.DataFrame:
     """Whether the difference is spread alike in all groups of a slice."""
-    from scipy.stats import kruskal
-
     rows = []
     for one in slices:
         for i, j in zip(a, b, strict=True):
-            d = np.round(judged.values[0][i] - judged.values[0][j], 12)
-            groups = [d[one.group_of == g] for g in range(len(one.groups))]
-            p = 1.0 if np.ptp(d) == 0 else float(kruskal(*(group for group in groups if len(group))).pvalue)
+            p = one.dependence(judged.values[0][i] - judged.values[0][j])
             rows.append({"slice": one.name, "a": judged.systems[i], "b": judged.systems[j], "p": p})
     return pl.DataFrame(rows)

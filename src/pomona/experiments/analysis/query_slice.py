@@ -20,6 +20,8 @@ from pomona.errors import InputError
 MOST_VALUES = 6
 MOST_TEXTS = 12
 UNKNOWN = "unknown"
+LENGTH, RELEVANT = "documents", "relevant documents"
+"""What queries are always sliced by."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,23 @@ class QuerySlice:
     name: str
     groups: tuple[str, ...]
     group_of: NDArray[np.intp]
+
+    def dependence(self, differences: NDArray[np.float64]) -> float:
+        """p of Kruskal & Wallis's test that these numbers, one a query, are spread alike in all groups."""
+        from scipy.stats import kruskal
+
+        rounded = np.round(differences, 12)
+        groups = [rounded[self.group_of == g] for g in range(len(self.groups))]
+        if np.ptp(rounded) == 0:
+            return 1.0
+        return float(kruskal(*(group for group in groups if len(group))).pvalue)
+
+
+def n_relevant_of(data: Dataset) -> NDArray[np.int64]:
+    """The number of documents of every query that have a label above 0."""
+    rows = data.gathered()
+    counts: NDArray[np.int64] = np.add.reduceat(rows.y > 0, rows.query_ptr[:-1], dtype=np.int64)
+    return counts
 
 
 def slice_of(name: str, values: Iterable[Any]) -> QuerySlice:

@@ -32,7 +32,7 @@ class Trials(Analysis):
         rows = []
         for trial in findings.results.trials.iter_rows(named=True):
             for parameter, setting in json.loads(trial["parameters"]).items():
-                row = {**trial, "parameter": parameter, "setting": _word(setting), "x": _number(setting)}
+                row = {**trial, "parameter": parameter, "setting": word(setting), "x": _number(setting)}
                 rows.append({name: row[name] for name in cls.schema})
         return cls.table(rows)
 
@@ -42,7 +42,8 @@ def _number(setting: Any) -> float | None:
     return float(setting) if is_number else None
 
 
-def _word(setting: Any) -> str:
+def word(setting: Any) -> str:
+    """A parameter's value in words."""
     if setting is None:
         return "auto"  # left to the ranker
     return f"{setting:.4g}" if isinstance(setting, float) else str(setting)

@@ -25,7 +25,8 @@ from pomona.rankers.combine.linear_combination import LinearCombination
 _MOST_RANKERS = 60
 _CHOOSING_SHARE, _CHOICES = 0.08, 7
 _LEAST_DOCS, _MOST_DOCS = 3_000, 60_000
-_LOADING_SECONDS = 2.0  # of models and of the kernels that score them
+_LOADING_SECONDS = 2.0  # of models and of the kernels that score them, on a machine that is not busy
+_CHOICE_SHARE = 0.4  # of what is left at the end, after which the choice learns no more weights
 _TIMED_DOCS, _N_TIMINGS = 20_000, 3
 
 
@@ -69,7 +70,7 @@ def docs_to_choose_by(search: Search, seconds: float) -> int:
 def reserve(search: Search, seconds: float) -> float:
     """The seconds that the end will take, by what is known so far."""
     choosing = _CHOICES * search.choosing_seconds * docs_to_choose_by(search, seconds)
-    kept = min(0.3 * seconds, _LOADING_SECONDS + choosing)
+    kept = min(0.3 * seconds, search.slowness * _LOADING_SECONDS + choosing)
     if search.limits.microseconds is not None:  # then models may have to be fitted again
         rung = len(search.rungs) - 1
         best = search.race.ranking(rung)[:3]
@@ -86,7 +87,7 @@ def conclude(search: Search, seconds: float, left: float) -> Conclusion:
     most = np.inf if search.limits.microseconds is None else search.limits.microseconds
     # With formats, sums must be of models of one kind; scaling inside queries no engine does.
     stacked = Rules(("none",) if search.limits.formats else ("standard", "none"), most)
-    made = _made(search, tried, (stacked, Rules((), most)), (rung, folds, runners), started + left)
+    made = _made(search, tried, (stacked, Rules((), most)), (rung, folds, runners), started, left)
     notes = list(made.refusals)
     if made.microseconds > most:
         notes.append(f"scoring takes {made.microseconds:.2g} µs a document, above the {most:g} µs asked for")
@@ -98,7 +99,13 @@ def conclude(search: Search, seconds: float, left: float) -> Conclusion:
         choice.way,
         choice.scale,
         made.form,
-        estimate(tried, made.rules, seed=search.seed),
+        estimate(
+            tried,
+            made.rules,
+            seed=search.seed,
+            deadline=started + left,
+            seconds=made.choosing_seconds,
+        ),
         rung < len(search.rungs) - 1,
         made.microseconds,
         made.n_timed,
@@ -112,6 +119,7 @@ class _Made:
 
     rules: Rules
     choice: Choice
+    choosing_seconds: float
     form: str
     model: Ranker
     microseconds: float
@@ -124,24 +132,29 @@ def _made(
     tried: Tried,
     rules_to_try: Sequence[Rules],
     found: tuple[int, list[int], list[Runner]],
-    deadline: float,
+    started: float,
+    left: float,
 ) -> _Made:
     """The first model within the limits, of forms each of which costs less; or else the last."""
     rung, folds, runners = found
+    deadline = started + left
     made: _Made | None = None
     for rules in rules_to_try:
-        choice = choose(tried, rules)
+        began = time.monotonic()
+        choice = choose(tried, rules, started + _CHOICE_SHARE * left)
+        choosing_seconds = time.monotonic() - began
         cost = sum(tried.costs[one] for one in choice.members)
         for form in ("mean of folds", "fitted again", "one fold"):
             if form == "mean of folds" and cost * len(folds) > rules.most:
                 continue
-            left = max(deadline - time.monotonic(), 0.0)
+            seconds = max(deadline - time.monotonic(), 0.0)
             chosen = [runners[one] for one in choice.members]
-            model = _model(search, rung, folds, chosen, choice, form, left)
+            model = _model(search, rung, folds, chosen, choice, form, seconds)
             if model is None:
                 continue
             refusals = [why for one in search.limits.formats if (why := why_not(model, one))]
-            made = _Made(rules, choice, form, model, *_timed(model, search.plan), refusals)
+            timing = _timed(model, search.plan)
+            made = _Made(rules, choice, choosing_seconds, form, model, *timing, refusals)
             if made.microseconds <= rules.most and not refusals:
                 return made
             if refusals:  # whatever its form

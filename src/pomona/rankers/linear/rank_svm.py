@@ -33,7 +33,8 @@ from scipy.optimize import minimize
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.rankers.base import SearchRange
 from pomona.rankers.inputs import query_weights

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import altair as alt
 
-from pomona.experiments.analysis.duel import LENGTH, RELEVANT, Duel
+from pomona.experiments.analysis.duel import Duel
+from pomona.experiments.analysis.query_slice import LENGTH, RELEVANT
 from pomona.report.digits import count, signed
 from pomona.report.encoding import Chart, data_of, sized
 from pomona.report.names import measure_title

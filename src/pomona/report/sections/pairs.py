@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-import altair as alt
-
 from pomona.experiments.analysis.pairs import MOST_PAIRED, both_ways
 from pomona.experiments.findings import Findings
 from pomona.report.digits import count, p_value, signed
-from pomona.report.encoding import Chart, data_of, in_order, sized, tips
+from pomona.report.encoding import Chart
 from pomona.report.names import measure_title, rankers_of, significance_rule
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text, with_interval
+from pomona.report.tiles import tile_of, tiles
 
-MOST_WITH_NUMBERS = 12
-"""Rankers of a significance matrix whose cells still have room for numbers."""
-
-# In the order of the config's diverging colours.
-_VERDICTS = (
-    "significantly better",
-    "better, within chance",
-    "the same",
-    "worse, within chance",
-    "significantly worse",
-)
 _TESTS = {
     "t_p": "p (t)",
     "wilcoxon_p": "p (Wilcoxon)",
@@ -68,61 +53,15 @@ def significance_matrix(findings: Findings, dataset: str, measure: str) -> Chart
     """Every pair of rankers: is the row's better than the column's, and is that more than chance?"""
     order = rankers_of(findings, dataset)
     pairs = both_ways(findings.pairs.filter(dataset=dataset, measure=measure))
-    rows = [_cell(pair) for pair in pairs.iter_rows(named=True)]
+    rows = [tile_of(pair["a"], pair["b"], pair) for pair in pairs.iter_rows(named=True)]
     if not rows or len(order) > MOST_PAIRED:
         return None
-    is_small = len(order) <= MOST_WITH_NUMBERS
-    top = alt.Axis(
-        orient="top", labelAngle=-45 if is_small else -90, labelLimit=140, domain=False, ticks=False
-    )
-    base = alt.Chart(data_of(rows)).encode(
-        x=alt.X("column:N", scale=in_order(order), title=None, axis=top),
-        y=alt.Y("row:N", scale=in_order(order), title=None, axis=alt.Axis(labelLimit=130)),
-    )
-    legend = alt.Legend(
-        title=None,
-        orient="bottom",
-        columns=1,
-        symbolType="square",
-        labelLimit=260,
-        values=[verdict for verdict in _VERDICTS if any(row["verdict"] == verdict for row in rows)],
-    )
-    verdicts = alt.Scale(domain=list(_VERDICTS), range="diverging")
-    names = {"row": "row", "column": "column", "verdict": "the row is", "difference": "difference"}
-    cells = base.mark_rect(style="tile").encode(
-        color=alt.Color("verdict:N", scale=verdicts, legend=legend),
-        tooltip=tips(**names, interval="interval (uncorrected)", p="p (Holm)"),
-    )
-    layers = [cells]
-    if is_small:
-        numbers = base.encode(text="points:N")
-        seen = alt.expr(f"width >= {36 * len(order)} ? 1 : 0")
-        for chosen, style in (("datum.is_significant", "on-color"), ("!datum.is_significant", "on-paper")):
-            layers.append(numbers.transform_filter(chosen).mark_text(style=style, opacity=seen))
     n_significant = sum(row["is_significant"] for row in rows) // 2
-    return sized(
-        alt.layer(*layers),
+    description = (
         f"Differences in {measure_title(measure)} between every two of {len(order)} rankers on {dataset}. "
-        f"{n_significant} of {len(rows) // 2} pairs differ significantly.",
-        height=max(90, (26 if is_small else 17) * len(order)),
+        f"{n_significant} of {len(rows) // 2} pairs differ significantly."
     )
-
-
-def _cell(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """A cell of the matrix: the row's ranker minus the column's."""
-    difference, is_significant = pair["difference"], pair["is_significant"]
-    side = "better" if difference > 0 else "worse"
-    verdict = f"significantly {side}" if is_significant else f"{side}, within chance"
-    return {
-        "row": pair["a"],
-        "column": pair["b"],
-        "verdict": verdict if difference else "the same",
-        "points": signed(100 * difference, 1),
-        "difference": signed(difference),
-        "interval": f"{signed(pair['low'])} to {signed(pair['high'])}",
-        "p": p_value(pair["holm_p"]),
-        "is_significant": is_significant,
-    }
+    return tiles(rows, order, order, description, better="the row is")
 
 
 def pair_table(findings: Findings, dataset: str) -> Table:

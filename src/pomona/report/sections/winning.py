@@ -27,16 +27,21 @@ class WinningSection(Section):
     order = 70
 
     def overall(self, findings: Findings) -> Parts:
-        chart = winning_numbers(findings)
-        if chart is None:
+        compared = findings.winning.filter(pl.col("normalized").is_not_null())
+        # Of one dataset, the table of results says all of it.
+        if findings.ranked["dataset"].n_unique() < 2 or len(compared) < 2:
             return
         yield Html(_INTRODUCTION)
-        yield Figure(
-            "winning-numbers",
-            chart,
-            "Up: the share of comparisons won. Right: the number of comparisons, so how sure that share is.",
-        )
-        yield Numbers(winning_table(findings), "The winning numbers")
+        # Where all took part in as many comparisons, the chart would be a line.
+        has_chart = compared["ideal"].n_unique() > 1
+        if has_chart:
+            yield Figure(
+                "winning-numbers",
+                winning_numbers(findings),
+                "Up: the share of comparisons won. Right: the number of comparisons, so how sure that "
+                "share is.",
+            )
+        yield Numbers(winning_table(findings), "The winning numbers", is_open=not has_chart)
 
 
 def winning_numbers(findings: Findings) -> Chart | None:

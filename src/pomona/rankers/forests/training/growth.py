@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pomona.errors import InputError
+
 _TABLE = {
     50_000: {"growth": "oblivious", "max_depth": 4, "n_leaves": 7, "noise": 0.5},
     200_000: {"growth": "oblivious", "max_depth": 6, "n_leaves": 15, "noise": 0.0},
@@ -26,8 +28,10 @@ LEFT_OPEN = {"growth": "auto", "max_depth": None, "n_leaves": None, "noise": Non
 """The parameters that the data can choose, as they stand when nothing was asked."""
 
 
-def growth_for(asked: Mapping[str, Any], n_docs: int) -> dict[str, Any]:
+def growth_for(asked: Mapping[str, Any], n_docs: int, *, is_categorical: bool = False) -> dict[str, Any]:
     """The parameters that are asked for, those `LEFT_OPEN` as suits so many training documents.
+
+    is_categorical : whether some features are categories, which oblivious trees cannot split on.
 
     >>> growth_for({"growth": "auto", "max_depth": None, "n_leaves": None}, n_docs=5000)
     {'growth': 'oblivious', 'max_depth': 4, 'n_leaves': None}
@@ -35,8 +39,13 @@ def growth_for(asked: Mapping[str, Any], n_docs: int) -> dict[str, Any]:
     {'growth': 'leafwise', 'max_depth': None, 'n_leaves': 10}
     """
     row = next(dict(row) for most, row in _TABLE.items() if n_docs <= most)
-    if asked["n_leaves"] is not None:  # which mean nothing to oblivious trees
+    if asked["n_leaves"] is not None or is_categorical:  # leaves mean nothing to oblivious trees
         row["growth"] = "leafwise"
     growth = row["growth"] if asked["growth"] == "auto" else asked["growth"]
+    if growth == "oblivious" and is_categorical:
+        raise InputError(
+            "oblivious trees cannot split on categories so far: use growth='leafwise', or encode them, by "
+            "CategoryMean, say"
+        )
     row["n_leaves" if growth == "oblivious" else "max_depth"] = None
     return {name: row[name] if value == LEFT_OPEN[name] else value for name, value in asked.items()}

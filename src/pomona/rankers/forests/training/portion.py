@@ -6,7 +6,7 @@ and a cluster comes to the same bits as one machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,10 +66,18 @@ class Portion:
         seed: int,
         *,
         on_gpu: bool = False,
+        categorical: Sequence[int] = (),
     ) -> Grower:
         """What grows trees on the documents here."""
-        bins = Bins.of(X, max_bins=max_bins, seed=seed)
+        bins = Bins.of(X, max_bins=max_bins, seed=seed, categorical=categorical)
         if on_gpu:
+            if categorical:
+                raise InputError("a GPU cannot split on categories so far: use device='cpu'")
+            if rules.limits_nodes:
+                raise InputError(
+                    "a GPU cannot draw features by level or node, or keep to interactions, so far: "
+                    "use device='cpu'"
+                )
             from pomona.trees.cuda.grower import CUDA_GROWTHS
 
             return CUDA_GROWTHS[growth](bins, np.asarray(X), rules)
@@ -151,7 +159,10 @@ class PeerPortion(Portion):
         seed: int,
         *,
         on_gpu: bool = False,
+        categorical: Sequence[int] = (),
     ) -> Grower:
+        if categorical:
+            raise InputError("a cluster cannot split on categories so far: leave client or categorical out")
         if on_gpu:
             raise InputError("a cluster grows trees on CPUs only so far: leave device out")
         if not rules.newton_splits:

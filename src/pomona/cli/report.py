@@ -1,0 +1,70 @@
+"""The report of a comparison once more: some of its sections, or slices by a column of yours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pomona._parameters import split_outside
+from pomona.cli.options import Json, Qid
+from pomona.errors import InputError
+
+
+def report(
+    directory: Annotated[Path, typer.Argument(help="What `pomona compare`, `study` or `demo` wrote.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Sections, by name; separate by commas. A name that is none lists them."),
+    ] = None,
+    by: Annotated[
+        list[str] | None, typer.Option(help="Slice queries by a column of --queries; all when left out.")
+    ] = None,
+    queries: Annotated[
+        Path | None, typer.Option(help="A table with a row a query (column qid) and what --by names.")
+    ] = None,
+    qid: Qid = None,
+    as_json: Json = False,
+) -> None:
+    """Write DIRECTORY/report.html anew from what was kept; nothing is trained or judged again.
+
+    Queries are always sliced by their numbers of documents and of relevant documents. A column with many
+    numbers is cut at its quartiles, one with many texts (the query itself, say) by its number of words.
+
+    \b
+    Example:  pomona report mq2008-comparison
+              pomona report pomona-demo --only headline,results,slices
+              pomona report runs --queries queries.csv --by market
+    """
+    from pomona.cli.inputs import query_columns
+    from pomona.cli.output import print_json
+    from pomona.experiments.findings import find
+    from pomona.experiments.refit import index_models
+    from pomona.experiments.results import read_results
+    from pomona.report.draw import drawing
+    from pomona.report.html import write_report
+    from pomona.report.section import chosen_sections
+
+    names = [name.strip() for text in only or [] for name in split_outside(text)]
+    wanted = [section.name for section in chosen_sections("comparison", names)]
+    if by and queries is None:
+        raise typer.BadParameter("--by needs --queries, a table with a row a query")
+    given = {} if queries is None else query_columns(queries, by or [], qid)
+    columns = {name: {str(key): value for key, value in of.items()} for name, of in given.items()}
+    results = read_results(directory)
+    known = set(results.values["qid"])
+    if columns and not known & next(iter(columns.values())).keys():
+        raise InputError(
+            f"has no query of {directory} (as {min(known)!r} is one): check its query ids", queries
+        )
+    index_models(results)
+    with drawing(directory / "figures") as draw:
+        findings = find(results, by=columns)
+        path = write_report(findings, directory, draw, names)
+    if as_json:
+        print_json({"report": str(path), "sections": wanted, "warnings": findings.warnings})
+        return
+    for warning in findings.warnings:
+        typer.echo(f"note: {warning}", err=True)
+    typer.echo(f"report: {path}")
