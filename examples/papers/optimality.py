@@ -1,6 +1,6 @@
 """Yilmaz & Robertson 2009, Table 5: are networks local optima of the measure they are judged by?
 
-    python examples/papers/optimality.py [N_SEEDS]      MQ2008 under POMONA_DATA; 4 core-minutes a seed
+    python examples/papers/optimality.py 0 1 2 3 4      (seeds; MQ2008 under POMONA_DATA; 4 core-minutes each)
 
 LambdaRank with ten hidden units on MQ2008, fold 1, trained as in `yilmaz_robertson.toml`: for the measure
 itself, and for a more informative one, with several seeds. Printed is a line for each model as it is done: of
@@ -42,6 +42,6 @@ def counts(trained: str, judged: str, seed: int) -> str:
 
 if __name__ == "__main__":
     print("| trained for → judged by | seed | training queries | test queries |\n|---|---:|---:|---:|")
-    for seed in range(int(sys.argv[1]) if len(sys.argv) > 1 else 3):
+    for seed in map(int, sys.argv[1:] or ("0", "1", "2")):
         for trained, judged in ROWS:
             print(counts(trained, judged, seed), flush=True)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pomona.errors import PomonaError as PomonaError
     from pomona.experiments.analysis.duel import duel as duel
     from pomona.experiments.analysis.explain import explain as explain
+    from pomona.experiments.analysis.feature_importance import (
+        permutation_importance as permutation_importance,
+    )
     from pomona.experiments.analysis.features import feature_table as feature_table
     from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from pomona.experiments.analysis.power import power as power
     from pomona.experiments.best.best_ranker import BestRanker as BestRanker
     from pomona.experiments.inspection import inspect as inspect
+    from pomona.experiments.tracking import log_to_mlflow as log_to_mlflow
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
@@ -121,7 +125,9 @@ _HOMES = {
     "load": "pomona.data.catalog",
     "load_model": "pomona.rankers.loading",
     "local_optimality": "pomona.experiments.analysis.optimality",
+    "log_to_mlflow": "pomona.experiments.tracking",
     "measure": "pomona.measures.parse",
+    "permutation_importance": "pomona.experiments.analysis.feature_importance",
     "power": "pomona.experiments.analysis.power",
     "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",

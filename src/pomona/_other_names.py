@@ -64,6 +64,7 @@ _PLACES: tuple[tuple[str, str], ...] = (
     ),
     ("POMONA_THREADS in the environment says how many, or else all cores", "n_jobs num_threads nthread"),
     ("undefined values are NaN in X", "missing"),
+    ("several of a ranker are one of their own: Ensemble(LambdaMART(), n_models=5)", "n_models"),
 )
 
 _ELSEWHERE = {other: place for place, others in _PLACES for other in others.split()}

@@ -88,7 +88,7 @@ def test_matched_by_name():
 
 def test_texts_that_are_no_categories_are_refused():
     with pytest.raises(
-        pm.PomonaError, match=r"column 'genre' holds texts, most of them numbers \(row 2: 'x'\)"
+        pm.PomonaError, match=r"column 'genre' holds texts, many of them numbers \(row 2: 'x'\)"
     ):
         data(["1", "x", "2.5", "4", "3", "1"])
     with pytest.raises(pm.PomonaError, match="holds 1200 different texts in 1200 rows"):

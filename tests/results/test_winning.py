@@ -53,10 +53,9 @@ def test_linear_combination_wins():
 
 
 def test_front_of_the_paper():
-    order = sorted(FRONT_OF_THE_PAPER, key=PLACES.get)
-    told = ", ".join(f"{name} is {ordinal(PLACES[name])}" if name == order[0]
-                     else f"{name} {ordinal(PLACES[name])}" for name in order[:-1])  # fmt: skip
-    PAGE.says(f"{told} and {order[-1]} {ordinal(PLACES[order[-1]])} of {len(TABLE)}")
+    *most, last = sorted((PLACES[name], name) for name in FRONT_OF_THE_PAPER)
+    told = ", ".join(f"{name} {ordinal(place)}" for place, name in most).replace(" ", " is ", 1)
+    PAGE.says(f"{told} and {last[1]} {ordinal(last[0])} of {len(TABLE)}")
 
 
 def test_boosted_forests_come_late():

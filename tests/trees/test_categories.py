@@ -130,6 +130,14 @@ def test_too_many_categories_leave_a_bin_to_the_most_frequent():
     assert not everything.has_nan[0]
 
 
+def test_one_category_against_undefined_values():
+    x = np.array([[7], [np.nan], [7], [np.nan]], np.float32)
+    tree = grown(x, np.array([1, -1, 1, -1], np.float32), np.ones(4, np.float32))
+    assert [members.tolist() for members in tree.members] == [[7]]
+    assert tree.threshold.tolist() == [0.0]
+    assert tree.leaf_of_row.tolist() == [0, 1, 0, 1]
+
+
 def test_all_undefined_or_one_category_splits_nothing():
     gradient, hessian = np.array([1, -1, 1, -1], np.float32), np.ones(4, np.float32)
     for x in (np.full((4, 1), np.nan), np.full((4, 1), 7.0)):

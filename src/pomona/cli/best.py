@@ -58,7 +58,8 @@ def best(
     """
     from time import monotonic, process_time
 
-    started, work = monotonic(), process_time()
+    began, work = monotonic(), process_time()
+    from pomona import cli
     from pomona.cli.output import finish_analysis
     from pomona.data.overlap import shared_query
     from pomona.data.read import read
@@ -80,9 +81,10 @@ def best(
             "give validation data of other queries",
             valid,
         )
-    spent = monotonic() - started
-    slowness = max(1.0, spent / max(process_time() - work, 1e-3))
-    left = total - spent - min(slowness * _REPORT_SECONDS, _REPORT_SHARE * total)
+    now = monotonic()
+    slowness = max(1.0, (now - began) / max(process_time() - work, 1e-3))
+    report_seconds = min(slowness * _REPORT_SECONDS, _REPORT_SHARE * total)
+    left = total - (now - (cli.started or began)) - report_seconds
     if left <= 0:
         raise InputError(f"reading the data took longer than --time {time}: give more")
     ranker = BestRanker(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _ROLES = {"train", "vali", "valid", "test"}
 # What a spec does not say.
-_ANYHOW = ("data", "out", "jobs", "dask", "retry", "report", "as_json", "refit_best", "all_trials")
+_ANYHOW = ("data", "out", "jobs", "dask", "retry", "report", "as_json", "refit_best", "all_trials", "mlflow")
 
 
 def compare(
@@ -80,6 +80,9 @@ def compare(
     all_trials: Annotated[
         bool, typer.Option("--all-trials", help="Print every trial of a search, not only what it chose.")
     ] = False,
+    mlflow: Annotated[
+        str | None, typer.Option(metavar="URI", help="Log it to MLflow: a server, or sqlite:///mlflow.db.")
+    ] = None,
     jobs: Jobs = None,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
@@ -139,6 +142,12 @@ def compare(
             baseline=baseline,
         )
         preface = f"# the same as a file:\n\n{spec.to_toml()}"
+    if mlflow is not None:
+        if not report:
+            raise InputError("--mlflow logs the report, which --no-report leaves out: give one of them")
+        from pomona.experiments.tracking import connect
+
+        connect(mlflow)  # which is to fail before the work is done, not after
     model = out if refit_best and out is not None and out.suffix == ".pomona" else None
     if out is None or model is not None:
         home = Path(data[0]).parent  # perhaps the directory that the spec was written to
@@ -149,6 +158,10 @@ def compare(
     results = present(spec, out, watch, report=report, all_trials=all_trials, **how)
     if refit_best:
         _refit(results, model or out / "best.pomona", is_quiet=as_json)
+    if mlflow is not None:
+        from pomona.experiments.tracking import log_to_mlflow
+
+        typer.echo(f"MLflow run: {log_to_mlflow(results, mlflow)} in {mlflow}", err=as_json)
 
 
 def _refit(results: Results, path: Path, *, is_quiet: bool) -> None:

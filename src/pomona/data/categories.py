@@ -52,10 +52,10 @@ def codes_of(column: Any) -> tuple[NDArray[np.float64], tuple[str, ...]]:
 
 def _refuse_other_texts(column: str, texts: Sequence[str | None], names: Sequence[str]) -> None:
     """Refuse texts that look like numbers, and texts that hardly repeat: they are no categories."""
-    if sum(map(_is_number, names)) * 2 > len(names):
+    if names and sum(map(_is_number, names)) * 2 >= len(names):
         row = next((row for row, text in enumerate(texts, 1) if text is not None and not _is_number(text)), 1)
         raise InputError(
-            f"column {column!r} holds texts, most of them numbers (row {row}: {texts[row - 1]!r}), expected "
+            f"column {column!r} holds texts, many of them numbers (row {row}: {texts[row - 1]!r}), expected "
             "numbers: cast it to numbers, or to a category"
         )
     if len(texts) >= _FEW_ROWS and len(names) * 2 > len(texts):

@@ -102,7 +102,7 @@ def write_stream(
     """
     came = path.with_name(f"{path.stem}.{secrets.token_hex(4)}.came")
     rows = _Rows()
-    header = {**facts, "n_undefined": None}
+    header = {**facts, "n_undefined": None, "categories": {}}
     try:
         with array_file(came, kind, header, _NAMES) as file:
             file.write("X", rows.features(pieces))

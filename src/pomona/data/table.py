@@ -108,7 +108,12 @@ def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bo
     import polars as pl
 
     lazy = pl.scan_parquet(file) if _suffix(file) == ".parquet" else pl.scan_ipc(file)
-    names = lazy.collect_schema().names()
+    columns = lazy.collect_schema()
+    names = columns.names()
+    features = [name for name in names if name not in (label, qid, doc_id)]
+    categories = (pl.String, pl.Categorical, pl.Enum)
+    if any(columns[name].base_type() in categories for name in features):  # each piece would number them anew
+        return None
     n_rows = lazy.select(pl.len()).collect().item()
     n_bytes, step = bytes_of_cells(n_rows, len(names)), max(_LARGE // bytes_of_cells(1, len(names)), 1)
     is_inflated = 4 * n_rows * len(names) > _MOST_INFLATED * file.stat().st_size
@@ -124,7 +129,6 @@ def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bo
                 frame = lazy.slice(first, step).collect()
                 yield dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
 
-    features = [name for name in names if name not in (label, qid, doc_id)]
     return Stream(str(file), pieces, features)
 
 

@@ -194,7 +194,7 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
 
 def _fold_of(task: Task) -> tuple[Fold, bool]:
     """The fold of a run, and whether its validation part was cut from its training part."""
-    fold = _read_fold(task.source, task.run.data)
+    fold = task.run.given(_read_fold(task.source, task.run.data))
     if fold.valid is not None or not task.run.needs_valid:
         return fold, False
     return Fold(*cut(fold.train, task.run.seed), fold.test), True

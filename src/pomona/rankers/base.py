@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import warnings
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,13 +142,13 @@ class Ranker(Estimator):
         """What is worth searching in a ranker of these parameters, where that depends on them."""
         return cls.search_space
 
-    @abstractmethod
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """Learn, leaving attributes that end in `_`; `weights` has one a document."""
+        raise NotImplementedError(f"{type(self).__name__} must define learn")
 
-    @abstractmethod
     def predict_rows(self, X: Features) -> Scores:
         """One score a row."""
+        raise NotImplementedError(f"{type(self).__name__} must define predict_rows or predict_queries")
 
     def predict_queries(self, data: Dataset) -> Scores:
         """One score a document; for rankers that look at the whole query."""

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import estimator_html_repr
 
 from pomona._other_names import unknown_parameter
 
+if TYPE_CHECKING:
 
-class Estimator(BaseEstimator):  # type: ignore[misc]
+    class BaseEstimator:
+        """scikit-learn's, which has no types: of an unknown base, a type checker would let any name pass."""
+
+        n_features_in_: int
+        feature_names_in_: Any
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def get_metadata_routing(self) -> Any: ...
+        def set_fit_request(self, **requests: bool | str | None) -> Self: ...
+        def set_predict_request(self, **requests: bool | str | None) -> Self: ...
+        def set_score_request(self, **requests: bool | str | None) -> Self: ...
+        def __sklearn_tags__(self) -> Any: ...
+        def __sklearn_clone__(self) -> Self: ...
+        def __repr__(self, N_CHAR_MAX: int = 700) -> str: ...
+
+else:
+    from sklearn.base import BaseEstimator
+
+
+class Estimator(BaseEstimator):
     """The part of a ranker that scikit-learn reads."""
 
     # The names that scikit-learn's metadata routing reads: these methods want the query ids.
@@ -28,7 +48,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         for name in parameters:
             if name.partition("__")[0] not in known:
                 raise unknown_parameter(type(self).__name__, name, self.get_params(deep=False))
-        return super().set_params(**parameters)  # type: ignore[no-any-return]
+        return super().set_params(**parameters)
 
     def check_fitted(self) -> None:
         """Refuse to go on before `fit`."""

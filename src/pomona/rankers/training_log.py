@@ -192,10 +192,11 @@ class TrainingLog:
         if not self._verbose:
             yield
             return
+        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = TextColumn(self._title), BarColumn(), TextColumn("{task.description}")
-        with Progress(*columns, TimeRemainingColumn()) as bar:
+        with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
             task = bar.add_task("", total=self._total)
             self._show = lambda text: bar.update(task, completed=self.iteration, description=text)
             try:

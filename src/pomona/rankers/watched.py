@@ -7,7 +7,7 @@ than the ranker's, are only looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 import numpy as np
@@ -78,6 +78,10 @@ class Watched:
 
     sets: Mapping[str, Dataset] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
+
+    def changed(self, change: Callable[[Dataset], Dataset]) -> Watched:
+        """The same with other features, of which a model is made."""
+        return replace(self, sets={name: change(data) for name, data in self.sets.items()})
 
     def beside(self, valid: Dataset | None) -> dict[str, Dataset]:
         """Every set to be judged, the one that decides first; none where there is none that decides."""

@@ -17,9 +17,17 @@
 
   // ---- Charts
 
+  // Three names beside each other in a legend need more room than this.
+  const NARROW = 420;
+  const inTwoColumns = ({ datasets, ...spec }) => ({
+    datasets,
+    ...JSON.parse(JSON.stringify(spec), (key, value) => (key === "columns" && value === 3 ? 2 : value)),
+  });
+
   function fitted(spec, width) {
     const { panels, columns: most, least, apart, stacked } = spec.usermeta;
     if (stacked) return { ...spec, vconcat: spec.vconcat.map((plot) => ({ ...plot, width: width - stacked })) };
+    if (!panels && width < NARROW) spec = inTwoColumns(spec);
     if (!panels) return { ...spec, width, padding: { left: 2, top: 4, right: 8, bottom: 2 }, autosize: { type: "fit-x", contains: "padding" } };
     const axis = 54, gap = 18; // the vertical axis: one for all panels, or each its own
     const fit = width - (apart ? 0 : axis) + gap;

@@ -24,8 +24,9 @@ from pomona.errors import InputError, UnknownNameError
 from pomona.trees import score as bits
 from pomona.trees.category_split import MOST_CATEGORY, CategorySplits, with_thresholds
 from pomona.trees.coded import CodedForest
+from pomona.trees.linked import FEW, LinkedForest
 from pomona.trees.permuted import PermutedScorer
-from pomona.trees.walk import FEW, leaves_of, scores_of_few
+from pomona.trees.walk import leaves_of
 
 _NODE_ARRAYS = {
     "feature": np.int32,
@@ -157,8 +158,7 @@ class Forest:
         """
         rows = self._documents(X)
         if len(rows) <= FEW and self.member_ptr is None:
-            nodes = self._nodes if rows.dtype == np.float32 else self._nodes_double
-            return scores_of_few(rows, nodes, self.base, single=self.single)
+            return self._linked.score(rows)
         return bits.score(self._coded_for(rows), rows, self.base, single=self.single)
 
     def staged_scores(self, X: ArrayLike, every: int = 1) -> Iterator[Scores]:
@@ -260,18 +260,8 @@ class Forest:
         return Forest, tuple(getattr(self, field.name) for field in fields(self))
 
     @cached_property
-    def _nodes(self) -> tuple[NDArray[Any], ...]:
-        return self._walked(self.threshold)
-
-    @cached_property
-    def _nodes_double(self) -> tuple[NDArray[Any], ...]:
-        return self._walked(self._array("double_threshold"))
-
-    def _walked(self, threshold: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """The arrays that walking all trees reads."""
-        zero_missing = _frozen(self._array("zero_missing"), np.bool_)
-        splits = self.feature, threshold, self.nan_left, self.left, self.right, zero_missing
-        return *splits, self.node_ptr, self.leaf_ptr, self.value
+    def _linked(self) -> LinkedForest:
+        return LinkedForest.of(self)
 
     @cached_property
     def category_splits(self) -> CategorySplits | None:

@@ -303,7 +303,7 @@ class Workspace:
             )
         return GrownTree(
             nodes["feature"].copy(),
-            np.array([self.bins.threshold(f, b) for f, b in splits], np.float32),
+            np.array([self.bins.threshold(f, b) if b >= 0 else 0.0 for f, b in splits], np.float32),
             nodes["nan_left"].copy(),
             nodes["left"].copy(),
             nodes["right"].copy(),

@@ -26,7 +26,8 @@ _MOST_RANKERS = 60
 _CHOOSING_SHARE, _CHOICES = 0.08, 7
 _LEAST_DOCS, _MOST_DOCS = 3_000, 60_000
 _LOADING_SECONDS = 2.0  # of models and of the kernels that score them, on a machine that is not busy
-_CHOICE_SHARE = 0.4  # of what is left at the end, after which the choice learns no more weights
+_CHOICE_SHARE, _ESTIMATE_SHARE = 0.4, 0.8
+"""Of what is left at the end, after which the choice, and then the estimate, learn no more weights."""
 _TIMED_DOCS, _N_TIMINGS = 20_000, 3
 
 
@@ -99,13 +100,7 @@ def conclude(search: Search, seconds: float, left: float) -> Conclusion:
         choice.way,
         choice.scale,
         made.form,
-        estimate(
-            tried,
-            made.rules,
-            seed=search.seed,
-            deadline=started + left,
-            seconds=made.choosing_seconds,
-        ),
+        estimate(tried, made.rules, seed=search.seed, deadline=started + _ESTIMATE_SHARE * left),
         rung < len(search.rungs) - 1,
         made.microseconds,
         made.n_timed,
@@ -119,7 +114,6 @@ class _Made:
 
     rules: Rules
     choice: Choice
-    choosing_seconds: float
     form: str
     model: Ranker
     microseconds: float
@@ -140,9 +134,7 @@ def _made(
     deadline = started + left
     made: _Made | None = None
     for rules in rules_to_try:
-        began = time.monotonic()
         choice = choose(tried, rules, started + _CHOICE_SHARE * left)
-        choosing_seconds = time.monotonic() - began
         cost = sum(tried.costs[one] for one in choice.members)
         for form in ("mean of folds", "fitted again", "one fold"):
             if form == "mean of folds" and cost * len(folds) > rules.most:
@@ -153,8 +145,7 @@ def _made(
             if model is None:
                 continue
             refusals = [why for one in search.limits.formats if (why := why_not(model, one))]
-            timing = _timed(model, search.plan)
-            made = _Made(rules, choice, choosing_seconds, form, model, *timing, refusals)
+            made = _Made(rules, choice, form, model, *_timed(model, search.plan), refusals)
             if made.microseconds <= rules.most and not refusals:
                 return made
             if refusals:  # whatever its form

@@ -9,8 +9,7 @@ out.
 The estimate is nested: a fifth of the queries at a time is left out of this whole choice (which rankers,
 which scale, which weights) and judged by what was chosen without it.
 
-Both look at the clock. Past its deadline a choice learns no more weights, and the estimate is that of the
-queries that were judged by then.
+Both look at the clock: past the deadline no more weights are learnt, which is what takes long.
 """
 
 from __future__ import annotations
@@ -166,38 +165,20 @@ def rehearse(measure: Measure) -> float:
 
 
 def estimate(
-    tried: Tried,
-    rules: Rules,
-    *,
-    level: float = 0.95,
-    seed: int = 0,
-    deadline: float = math.inf,
-    seconds: float = 0.0,
+    tried: Tried, rules: Rules, *, level: float = 0.95, seed: int = 0, deadline: float = math.inf
 ) -> Estimate:
-    """The measure of each fifth of the queries by what `choose` makes of the others.
-
-    A choice takes about so many `seconds`: of as many queries, at random, as there is time for until the
-    deadline, and at the least of one part.
-    """
-    random = np.random.default_rng(seed)
-    affordable = (deadline - time.monotonic()) / (N_PARTS * seconds) if seconds else 1.0
-    if affordable < 1:
-        n = max(2 * N_PARTS, int(affordable * tried.data.n_queries))
-        tried = tried.take(random.permutation(tried.data.n_queries) < n)
+    """The measure of each fifth of the queries by what `choose` makes of the others."""
     n_queries = tried.data.n_queries
-    part = random.permutation(n_queries) % min(N_PARTS, n_queries)
-    values = np.full(n_queries, np.nan)
+    part = np.random.default_rng(seed).permutation(n_queries) % min(N_PARTS, n_queries)
+    values = np.empty(n_queries)
     for number in range(part.max() + 1):
-        if number and time.monotonic() > deadline:
-            break
         queries = part == number
         # Of a single query there is but one choice.
         choosing = tried if queries.all() else tried.take(~queries)
         choice, judged = choose(choosing, rules, deadline), tried.take(queries)
         values[queries] = values_of(judged.data, choice.scores(judged.outputs, judged.data), tried.measure)
-    values = values[np.isfinite(values)]
-    low, high = interval(values, level=level, seed=seed) if len(values) > 1 else (np.nan, np.nan)
-    return Estimate(float(values.mean()), low, high, level, len(values))
+    low, high = interval(values, level=level, seed=seed) if n_queries > 1 else (np.nan, np.nan)
+    return Estimate(float(values.mean()), low, high, level, n_queries)
 
 
 def _diverse(order: Sequence[int], tried: Tried, most: float) -> list[int]:

@@ -68,6 +68,7 @@ class LinearRanker(Ranker):
         if is_global(self.normalize):
             counts = train.X if weights is None else train.X[weights > 0]
             self.scale_ = GlobalScale.of(counts, str(self.normalize))
+        self._watched = self._watched.changed(self.prepared)
         self.learn_weights(self.prepared(train), None if valid is None else self.prepared(valid), weights)
         if not np.isfinite(self.coef_).all():
             raise InputError(f"{type(self).__name__} did not converge to finite weights: normalize the data")
@@ -83,7 +84,7 @@ class LinearRanker(Ranker):
         """What judges weights for the learning curves, by part; without validation data it judges nothing."""
         if valid is None:
             return lambda coef: {}
-        sets = {"valid": valid, **{name: self.prepared(data) for name, data in self._watched.sets.items()}}
+        sets = self._watched.beside(valid)
         judge = self._watched.judge(sets, self.parsed_measure)
         of_train = None if train is None else RankingEvaluator(train, self.parsed_measure)
 

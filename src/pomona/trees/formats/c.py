@@ -40,18 +40,13 @@ class C(Format):
         )
 
     def _codes(self) -> str:
-        """What the categories of features are given as."""
-        lines = [
-            f"   features[{place}]: "
-            + ", ".join(f"{code} {json.dumps(name)}" for code, name in enumerate(names))
-            for place, names in sorted(self.categories.items())
-        ]
-        text = "\n".join(lines).replace("*/", "* /")
-        return (
-            f"/* Categories are given as numbers, others, and what is not known, as NAN:\n{text} */\n"
-            if lines
-            else ""
-        )
+        """A comment that tells the numbers of categories that have names."""
+        lines = []
+        for place, names in sorted(self.categories.items()):
+            codes = ", ".join(f"{code} {json.dumps(name)}" for code, name in enumerate(names))
+            lines.append(f"   features[{place}]: {codes}".replace("*/", "* /"))
+        said = "/* Categories are numbers, and NAN where they are not known:\n"
+        return said + "\n".join(lines) + " */\n" if lines else ""
 
 
 _IN_SET = """static int in_set(float x, const unsigned *words, int n_words) {

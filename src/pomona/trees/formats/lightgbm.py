@@ -49,7 +49,7 @@ class LightGBM(Format):
             max_feature_idx=[forest.n_features - 1],
             objective=["lambdarank"],
             feature_names=_names(feature_names),
-            feature_infos=_infos(forest, self.categories),
+            feature_infos=_infos(forest.n_features, self.categories),
             tree_sizes=[len(text.encode()) for text in trees],
         )
         end = "end of trees\n\nparameters:\nend of parameters\n"
@@ -59,14 +59,9 @@ class LightGBM(Format):
         return f"tree\n{head}\n{''.join(trees)}{end}"
 
 
-def _infos(forest: Forest, categories: Mapping[int, tuple[str, ...]]) -> list[str]:
-    """The ranges of features, and of those that are categories the codes."""
-    infos = ["[-inf:inf]"] * forest.n_features
-    for node in nodes_on_categories(forest).tolist():
-        known = (
-            set() if infos[forest.feature[node]][0] == "[" else set(infos[forest.feature[node]].split(":"))
-        )
-        infos[forest.feature[node]] = ":".join(known | set(map(str, members_of(forest, node).tolist())))
+def _infos(n_features: int, categories: Mapping[int, tuple[str, ...]]) -> list[str]:
+    """The ranges of features, and of those whose categories have names, the codes."""
+    infos = ["[-inf:inf]"] * n_features
     for feature, names in categories.items():
         infos[feature] = ":".join(map(str, range(len(names))))
     return infos
@@ -106,16 +101,13 @@ def _tree(forest: Forest, statistics: tuple[Mapping[str, Any], Mapping[str, Any]
     if forest.zero_missing is not None:
         kind[forest.zero_missing[nodes]] = _BY_ZERO
     kind += _NAN_LEFT * forest.nan_left[nodes]
-    words = [
-        bits_of(members)
-        for node in range(nodes.start, nodes.stop)
-        if len(members := members_of(forest, node))
-    ]
+    on_sets = nodes_on_categories(forest)
+    on_sets = on_sets[(on_sets >= nodes.start) & (on_sets < nodes.stop)]
+    words = [bits_of(members_of(forest, node)) for node in on_sets.tolist()]
     sets: dict[str, Any] = {}
     if words:
-        on_sets = nodes_on_categories(forest)
-        on_sets = on_sets[(on_sets >= nodes.start) & (on_sets < nodes.stop)] - nodes.start
-        threshold[on_sets], kind[on_sets] = np.arange(len(words)), _BY_NAN + _BY_SET
+        at = on_sets - nodes.start
+        threshold[at], kind[at] = np.arange(len(words)), _BY_NAN + _BY_SET
         sets = {"cat_boundaries": np.cumsum([0, *map(len, words)]), "cat_threshold": np.concatenate(words)}
     return _fields(
         num_leaves=[len(value)],

@@ -44,6 +44,16 @@ def test_they_teach_and_trees_grow_leaf_by_leaf(ranker):
     assert ranker.score(*VALID) == pytest.approx(max(ranker.evals_["valid"]))
 
 
+def test_lightgbm_learns_no_more_from_them():
+    lightgbm = pytest.importorskip("lightgbm")
+    columns = {"site": "category", "genre": "category"}
+    theirs = lightgbm.LGBMRanker(n_estimators=40, num_leaves=15, verbose=-1)
+    theirs.fit(TRAIN[0].astype(columns), TRAIN[1], group=np.bincount(TRAIN[2]))
+    ours = pm.LambdaMART(n_trees=40, n_leaves=15, noise=0).fit(*TRAIN[:2], qid=TRAIN[2])
+    reached = pm.evaluate(pm.Dataset(*TEST), theirs.predict(TEST[0].astype(columns)), "ndcg@10")["ndcg@10"]
+    assert ours.score(*TEST) > reached - 0.01
+
+
 def test_values_are_matched_by_name(ranker):
     frame = TEST[0]
     scores = ranker.predict(frame)

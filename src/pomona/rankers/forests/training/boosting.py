@@ -32,7 +32,7 @@ from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
 
 _NO_ROWS = np.empty(0, np.int32)
-"""Of a tree that is kept: the leaves of all documents, tree after tree, would outgrow the data."""
+"""Of a tree that is added once: the leaves of all documents, tree after tree, would outgrow the data."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def boost(
                 tree = grower.grow(outputs.gradient[k], outputs.hessian[k], rows, rng)
                 trees.append((tree, tree.value * config.learning_rate))
             add(dropout.share(dropped, len(grown[0]) - 1), dropout.weight)
-            if config.dropout == 0:  # else it may be dropped, and taken from the scores, later
+            if not config.dropout:
                 for trees in grown:
                     trees[-1] = replace(trees[-1][0], leaf_of_row=_NO_ROWS), trees[-1][1]
             latest = dropout.weight.copy()  # callbacks may ask for the model
