@@ -8,6 +8,7 @@ import numpy as np
 
 import pomona as pm
 from pomona.data.catalog import load_folds
+from pomona.data.concatenation import concatenated
 from pomona.data.k_fold import QueryKFold
 from pomona.errors import PomonaError
 
@@ -42,6 +43,24 @@ def repeated(name, n_seeds):
     """The folds of a collection, of a small one twice as often."""
     data = whole(name)
     return [] if data is None else crossed(data, range(n_seeds if data.n_queries > 500 else 2 * n_seeds))
+
+
+def parted(name, seed):
+    """Training, validation and test queries, about 2 : 1 : 2, others with every seed.
+
+    Of collections in five parts two are the test part; the others keep their own.
+    """
+    if name == "simulated":
+        sizes = enumerate((1000, 300, 1000))
+        return [pm.simulate(size, docs_per_query=30, seed=10 * seed + 71 + part) for part, size in sizes]
+    folds = load_folds(name)
+    if len(folds) == 5:
+        parts = [folds[(1 + seed + part) % 5].test for part in range(5)]
+        learnt, test = concatenated(parts[:3]), concatenated(parts[3:])
+    else:
+        train, valid, test = folds[0]
+        learnt = train if valid is None else concatenated([train, valid])
+    return *learnt.split([2 / 3, 1 / 3], seed=seed), test
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
     POMONA_DATA=/your/data python -m benchmarks.defaults            # lines: scaling, and the radius of PRank
     POMONA_DATA=/your/data python -m benchmarks.defaults --forests  # how trees grow, by the size of the data
+    python -m benchmarks.defaults --large [--device cuda]           # of 60,000 to a million documents
 
 Lines: NDCG@10 on simulated queries (four draws of three shapes), and inside the training queries of the
 collections that have a test part of their own (three times five folds). The test parts are not looked at.
@@ -68,8 +69,17 @@ RULES = {
     "oblivious, depth 6, noise": {"growth": "oblivious", "max_depth": 6, "noise": 0.5},
     "auto": {},
 }
+LARGE_RULES = {
+    "31 leaves": {"growth": "leafwise", "n_leaves": 31, "noise": 0},
+    "15 leaves": {"growth": "leafwise", "n_leaves": 15, "noise": 0},
+    **{
+        f"oblivious, depth {depth}": {"growth": "oblivious", "max_depth": depth, "noise": 0}
+        for depth in (6, 8)
+    },
+}
 SIZES = {100: 3, 300: 3, 1000: 2, 3000: 1, 10_000: 1}
 """How often a simulated collection of so many queries is drawn."""
+LARGE_SIZES = dict.fromkeys((1500, 3000, 6000, 12_000, 24_000), 1)
 
 
 def forests(n_seeds):
@@ -82,12 +92,17 @@ def forests(n_seeds):
     print()
     left_one_out(real)
     print()
-    table({f"{size} simulated": judged_on_draws(size) for size in SIZES})
+    table({f"{size} simulated": judged_on_draws(size, n_draws) for size, n_draws in SIZES.items()})
 
 
-def simulated(n_queries):
+def large(device):
+    rules = {name: {**rule, "device": device} for name, rule in LARGE_RULES.items()}
+    table({f"{size} simulated": judged_on_draws(size, n, rules) for size, n in LARGE_SIZES.items()}, rules)
+
+
+def simulated(n_queries, n_draws):
     """(training, validation, test) parts."""
-    for draw in range(SIZES[n_queries]):
+    for draw in range(n_draws):
         sizes = (n_queries, max(n_queries // 3, 50), 1000)
         yield [
             pm.simulate(size, docs_per_query=40, n_features=40, seed=1000 * draw + part)
@@ -95,26 +110,26 @@ def simulated(n_queries):
         ]
 
 
-def judged_on_draws(n_queries):
+def judged_on_draws(n_queries, n_draws, rules=RULES):
     """The values by every rule of the queries of all draws, which are different queries."""
-    draws = [judged_by_rules([parts]) for parts in simulated(n_queries)]
-    return {rule: np.concatenate([values[rule] for values in draws]) for rule in RULES}
+    draws = [judged_by_rules([parts], rules) for parts in simulated(n_queries, n_draws)]
+    return {rule: np.concatenate([values[rule] for values in draws]) for rule in rules}
 
 
-def judged_by_rules(folds):
+def judged_by_rules(folds, rules=RULES):
     """The values of queries by every rule."""
-    judged = {name: _folds.Judged() for name in RULES}
+    judged = {name: _folds.Judged() for name in rules}
     for train, valid, test in folds:
-        for name, rule in RULES.items():
+        for name, rule in rules.items():
             judged[name].add(test, pm.LambdaMART(**rule).fit(train, valid=valid).predict(test), 0.0)
     return {name: one.of_queries() for name, one in judged.items()}
 
 
-def table(values):
+def table(values, rules=RULES):
     print(f"| rule | {' | '.join(values)} | all queries |")
     print("|---|" + "---:|" * (len(values) + 1))
-    first = next(iter(RULES))
-    for rule in RULES:
+    first = next(iter(rules))
+    for rule in rules:
         differences = [of_rules[rule] - of_rules[first] for of_rules in values.values()]
         cells = [_folds.with_interval(one) for one in (*differences, np.concatenate(differences))]
         print(f"| {rule} | {' | '.join(cells)} |", flush=True)
@@ -134,11 +149,15 @@ def left_one_out(values):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--forests", action="store_true")
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--seeds", type=int, default=2)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if arguments.forests:
         forests(arguments.seeds)
+    elif arguments.large:
+        large(arguments.device)
     else:
         lines()
 

@@ -5,18 +5,19 @@
 
 LightGBM, XGBoost and CatBoost train a model each of 500 trees of 64 leaves on 136 features, which Pomona
 reads and serves: the scores agree. One thread; the calls take turns, so that what else runs on the machine
-hits all alike. *beyond* is what `predict` costs besides the forest itself. Then the ways to hand over a
-request of ten documents, and rankers that scale features inside each query; and how long a fresh process
-takes to its first score, with nothing compiled (cold) and later (warm), in Python and in `examples/serve`.
+hits all alike, each with another request, so that no processor knows it by heart. *beyond* is what `predict`
+costs besides the forest itself. Then the ways to hand over a request of ten documents, and rankers that scale
+features inside each query; and how long a fresh process takes to its first score, with nothing compiled
+(cold) and later (warm), in Python and in `examples/serve`.
 """
 
 import argparse
+import itertools
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,13 +30,13 @@ from benchmarks.score import N_FEATURES, lightgbm_booster, xgboost_booster
 from pomona._jit import threads
 
 
-def percentiles(calls, n_calls):
-    """(median, 99th percentile) of each call in microseconds, the calls taking turns."""
+def percentiles(calls, requests, n_calls):
+    """(median, 99th percentile) of each call in microseconds; they take turns, request after request."""
     seconds = {name: [] for name in calls}
-    for turn in range(n_calls + 20):
+    for turn, request in zip(range(n_calls + 20), itertools.cycle(requests), strict=False):
         for name, call in calls.items():
             start = time.perf_counter()
-            call()
+            call(request)
             if turn >= 20:
                 seconds[name].append(time.perf_counter() - start)
     return {name: np.percentile(taken, [50, 99]) * 1e6 for name, taken in seconds.items()}
@@ -87,11 +88,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trees", type=int, default=500)
     parser.add_argument("--leaves", type=int, default=64)
+    parser.add_argument("--queries", type=int, default=100, help="of 100 documents, to train on")
     parser.add_argument("--calls", type=int, default=1000)
     asked = parser.parse_args()
 
     size = asked.trees, asked.leaves
-    train = pm.simulate(100, docs_per_query=100, n_features=N_FEATURES)
+    train = pm.simulate(asked.queries, docs_per_query=100, n_features=N_FEATURES)
     booster, xgboost = lightgbm_booster(train, *size), xgboost_booster(train, *size)
     xgboost.set_param({"nthread": 1})
     catboost = catboost_model(train, *size)
@@ -104,16 +106,14 @@ def main():
         print("| documents | model | its own p50, µs | p99 | `ranker.predict` p50, µs | p99 | beyond, µs |")
         print("|---:|---|---:|---:|---:|---:|---:|")
         for n_docs in (1, 10, 100):
-            rows = train.X[:n_docs].copy()
+            starts = range(0, min(2500, train.n_docs - n_docs), max(n_docs, 25))
+            requests = [train.X[i : i + n_docs].copy() for i in starts]
             for name, (model, predict) in peers.items():
                 ranker = pm.from_model(model)
+                rows = requests[0]
                 assert np.array_equal(ranker.predict(rows).astype(np.float32), np.float32(predict(rows)))
-                calls = {
-                    "theirs": partial(predict, rows),
-                    "ours": partial(ranker.predict, rows),
-                    "forest": partial(ranker.model_.score, rows),
-                }
-                taken = percentiles(calls, asked.calls)
+                calls = {"theirs": predict, "ours": ranker.predict, "forest": ranker.model_.score}
+                taken = percentiles(calls, requests, asked.calls)
                 times = " | ".join(f"{t:.0f}" for t in (*taken["theirs"], *taken["ours"]))
                 print(
                     f"| {n_docs} | {name} | {times} | {taken['ours'][0] - taken['forest'][0]:.0f} |",
@@ -127,16 +127,13 @@ def main():
             "RankSVM": pm.RankSVM(),
             "LinearRegression": pm.LinearRegression(),
         }
-        forms = forms_of(train.X[:10].copy(), list(train.feature_names))
-        print(f"\n| ten documents, p50 / p99 in µs | {' | '.join(forms)} |")
-        print(f"|---|{'---:|' * len(forms)}")
+        forms = [forms_of(train.X[i : i + 10].copy(), list(train.feature_names)) for i in range(0, 500, 10)]
+        print(f"\n| ten documents, p50 / p99 in µs | {' | '.join(forms[0])} |")
+        print(f"|---|{'---:|' * len(forms[0])}")
         for name, ranker in rankers.items():
             ranker.fit(train)
-            calls = {
-                form: lambda ranker=ranker, table=table: ranker.predict(table)
-                for form, table in forms.items()
-            }
-            cells = (f"{p50:.0f} / {p99:.0f}" for p50, p99 in percentiles(calls, asked.calls).values())
+            calls = {form: lambda tables, form=form, to=ranker: to.predict(tables[form]) for form in forms[0]}
+            cells = (f"{p50:.0f} / {p99:.0f}" for p50, p99 in percentiles(calls, forms, asked.calls).values())
             print(f"| {name} | {' | '.join(cells)} |", flush=True)
         print("\n| from start to first score, seconds | cold | warm |\n|---|---:|---:|")
         for what, cold, warm in first_scores(rankers["LambdaMART, 100 × 31"]):

@@ -79,7 +79,7 @@ def test_the_limit_of_a_container_is_kept(version, monkeypatch, tmp_path):
     limit, used = [("memory.limit_in_bytes", "memory.usage_in_bytes"), ("memory.max", "memory.current")][
         version - 1
     ]
-    monkeypatch.setattr(_machine, "_CONTROL_GROUPS", [(str(tmp_path), limit, used)])
+    monkeypatch.setattr(_machine, "_CONTROL_GROUPS", [("none", str(tmp_path), limit, used)])
     (tmp_path / used).write_text("700000\n")
     (tmp_path / "memory.stat").write_text(
         "anon 1\ninactive_file 100000\nactive_file 200000\ntotal_active_file 9\n"

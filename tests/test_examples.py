@@ -15,7 +15,7 @@ from pomona.experiments.compare import compare
 from pomona.experiments.data_spec import Simulated
 from pomona.experiments.findings import find
 from pomona.experiments.spec import SearchSpec, ranker_class, read_spec
-from pomona.rankers.base import load_model
+from pomona.rankers.loading import load_model
 
 ROOT = Path(__file__).parents[1]
 PAPERS = ROOT / "examples" / "papers"
@@ -122,8 +122,9 @@ def test_the_pages_are_made_of_them_and_keep_their_sentences(runs, tmp_path, mon
     assert (tmp_path / "results" / "thesis.md").read_text() == marked
 
 
-@pytest.mark.parametrize("peer", ["LightGBM", "XGBoost", "CatBoost"])
+@pytest.mark.parametrize("peer", ["LightGBM", "XGBoost", "CatBoost", "YDF"])
 def test_a_peer_is_a_ranker(peer, tmp_path):
+    pytest.importorskip(peer.lower())
     path = ROOT / "examples" / "rankers" / f"{peer.lower()}_ranker.py"
     cls = ranker_class(f"{path}:{peer}Ranker")
     train, valid, test = pm.simulate(60, docs_per_query=15, n_features=8, seed=1).split([0.6, 0.2, 0.2])

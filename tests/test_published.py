@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pomona as pm
 from golden.thesis_norm import TABLES
 from pomona.data.catalog import COLLECTIONS
 from pomona.stats.norm import avg_norm
@@ -37,6 +38,18 @@ def test_the_thesis_tables_have_their_printed_values_and_norm(title):
     norms = [float(row["avg_norm"]) for row in rows]
     assert norms == [norm for _, _, norm in printed]
     assert avg_norm(values) == pytest.approx(norms, abs=1.3e-4)
+
+
+def test_the_leaderboard_of_the_contest_is_on_the_page_of_its_winners():
+    page = " ".join((ROOT / "docs" / "transformers.md").read_text(encoding="utf-8").split())
+    places = rows_of("thesis_contest")
+    values = [float(row["ndcg@38"]) for row in places]
+    assert values == sorted(values, reverse=True)
+    assert ", ".join(row["ndcg@38"] for row in places) in page
+    one_booking = pm.Dataset([[2.0], [1.0], [3.0]], [5, 1, 0], [1, 1, 1])
+    discounts = 1 / np.log2([2, 3, 4])
+    expected = (31 * discounts[1] + discounts[2]) / (31 * discounts[0] + discounts[1])
+    assert pm.evaluate(one_booking, one_booking.X[:, 0], "ndcg@38")["ndcg@38"] == pytest.approx(expected)
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pomona.data.catalog import load as load
     from pomona.data.convert import convert as convert
     from pomona.data.dataset import Dataset as Dataset
+    from pomona.data.k_fold import QueryKFold as QueryKFold
     from pomona.data.letor import read_letor as read_letor
     from pomona.data.letor_writer import write_letor as write_letor
     from pomona.data.logs import read_log as read_log
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from pomona.errors import PomonaError as PomonaError
     from pomona.experiments.analysis.duel import duel as duel
     from pomona.experiments.analysis.explain import explain as explain
+    from pomona.experiments.analysis.feature_importance import (
+        permutation_importance as permutation_importance,
+    )
     from pomona.experiments.analysis.features import feature_table as feature_table
     from pomona.experiments.analysis.informative import infer_relevance as infer_relevance
     from pomona.experiments.analysis.measure_values import compare_measures as compare_measures
@@ -32,17 +36,22 @@ if TYPE_CHECKING:
     from pomona.experiments.analysis.power import power as power
     from pomona.experiments.best.best_ranker import BestRanker as BestRanker
     from pomona.experiments.inspection import inspect as inspect
+    from pomona.experiments.tracking import log_to_mlflow as log_to_mlflow
     from pomona.measures.base import Measure as Measure
     from pomona.measures.judge import evaluate as evaluate
     from pomona.measures.parse import measure as measure
     from pomona.rankers.base import Ranker as Ranker
-    from pomona.rankers.base import load_model as load_model
     from pomona.rankers.baselines.best_feature import BestFeature as BestFeature
     from pomona.rankers.baselines.ideal import IdealRanker as IdealRanker
     from pomona.rankers.baselines.random_ranker import RandomRanker as RandomRanker
     from pomona.rankers.baselines.worst import WorstRanker as WorstRanker
     from pomona.rankers.boosting.ada_rank import AdaRank as AdaRank
     from pomona.rankers.boosting.rank_boost import RankBoost as RankBoost
+    from pomona.rankers.callback import Callback as Callback
+    from pomona.rankers.callback import Checkpoint as Checkpoint
+    from pomona.rankers.callback import PrintProgress as PrintProgress
+    from pomona.rankers.callback import StopAfter as StopAfter
+    from pomona.rankers.callback import TrainingStep as TrainingStep
     from pomona.rankers.combine.ensemble import Ensemble as Ensemble
     from pomona.rankers.combine.linear_combination import LinearCombination as LinearCombination
     from pomona.rankers.forests.lambdamart import LambdaMART as LambdaMART
@@ -67,6 +76,7 @@ if TYPE_CHECKING:
     from pomona.rankers.linear.rank_svm import RankSVM as RankSVM
     from pomona.rankers.linear.smooth_rank import SmoothRank as SmoothRank
     from pomona.rankers.linear.svm_map import SVMMap as SVMMap
+    from pomona.rankers.loading import load_model as load_model
     from pomona.rankers.neural.context_rank import ContextRank as ContextRank
     from pomona.rankers.neural.lambda_rank import LambdaRank as LambdaRank
     from pomona.rankers.neural.list_mle import ListMLE as ListMLE
@@ -87,15 +97,21 @@ __version__ = "0.1.0"
 _HOMES = {
     "BalancedDraw": "pomona.transformers.balanced_draw",
     "BestRanker": "pomona.experiments.best.best_ranker",
+    "Callback": "pomona.rankers.callback",
     "CategoryMean": "pomona.transformers.category_mean",
+    "Checkpoint": "pomona.rankers.callback",
     "Dataset": "pomona.data.dataset",
     "Measure": "pomona.measures.base",
     "PomonaError": "pomona.errors",
+    "PrintProgress": "pomona.rankers.callback",
     "QuartileFill": "pomona.transformers.quartile_fill",
     "QueryDifference": "pomona.transformers.query_difference",
+    "QueryKFold": "pomona.data.k_fold",
     "QueryRank": "pomona.transformers.query_rank",
     "Ranker": "pomona.rankers.base",
+    "StopAfter": "pomona.rankers.callback",
     "Trace": "pomona.rankers.trace",
+    "TrainingStep": "pomona.rankers.callback",
     "compare_measures": "pomona.experiments.analysis.measure_values",
     "convert": "pomona.data.convert",
     "duel": "pomona.experiments.analysis.duel",
@@ -107,9 +123,11 @@ _HOMES = {
     "infer_relevance": "pomona.experiments.analysis.informative",
     "inspect": "pomona.experiments.inspection",
     "load": "pomona.data.catalog",
-    "load_model": "pomona.rankers.base",
+    "load_model": "pomona.rankers.loading",
     "local_optimality": "pomona.experiments.analysis.optimality",
+    "log_to_mlflow": "pomona.experiments.tracking",
     "measure": "pomona.measures.parse",
+    "permutation_importance": "pomona.experiments.analysis.feature_importance",
     "power": "pomona.experiments.analysis.power",
     "read": "pomona.data.read",
     "read_letor": "pomona.data.letor",

@@ -20,7 +20,7 @@ import secrets
 import struct
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -32,6 +32,7 @@ from pomona.errors import InputError
 _MAGIC = b"POMONA\x00\x01"
 _HEAD = struct.Struct("<8sQI")
 _ALIGNMENT = 64
+_ENTRY = 256  # bytes that describe an array, at the most, beside its name; and the file as a whole
 _KINDS = frozenset("biufU")
 
 
@@ -67,42 +68,66 @@ def write_arrays(
     path: Path, kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write `arrays` and `header` (anything JSON can hold) as a file of this `kind`."""
+    with array_file(path, kind, header, arrays) as file:
+        for name, array in arrays.items():
+            file.write(name, [array])
+
+
+@contextlib.contextmanager
+def array_file(path: Path, kind: str, header: Mapping[str, Any], names: Iterable[str]) -> Iterator[ArrayFile]:
+    """A file of this `kind` for arrays of these names, which need not fit into memory.
+
+    What is added to the `header` meanwhile must be no longer than what it replaces.
+    """
     # Whole even seconds: every file system can store them.
     modified_ns = int(time.time()) // 2 * 2 * 10**9
-    contiguous = {name: _little_endian(name, array) for name, array in arrays.items()}
-    entries: list[dict[str, Any]] = []
-    offset = 0
-    for name, array in contiguous.items():
-        offset = _aligned(offset)
-        entries.append(
-            {
-                "name": name,
-                "dtype": array.dtype.str,
-                "shape": list(array.shape),
-                "offset": offset,
-                "checksum": zlib.crc32(_bytes_of(array)),
-            }
-        )
-        offset += array.nbytes
-    description = json.dumps(
-        {"kind": kind, "header": header, "arrays": entries, "modified_ns": modified_ns, "size": offset}
-    ).encode()
+    room = len(json.dumps([kind, header])) + sum(len(json.dumps(name)) + _ENTRY for name in names) + _ENTRY
     with whole_file(path, modified_ns) as file:
-        file.write(_HEAD.pack(_MAGIC, len(description), zlib.crc32(description)))
-        file.write(description)
-        start = _aligned(file.tell())
-        for entry, array in zip(entries, contiguous.values(), strict=True):
-            file.write(bytes(start + entry["offset"] - file.tell()))
-            file.write(_bytes_of(array))
-        file.write(bytes(start + offset - file.tell()))
+        written = ArrayFile(file, _aligned(_HEAD.size + room))
+        yield written
+        written.describe({"kind": kind, "header": header, "modified_ns": modified_ns})
+
+
+class ArrayFile:
+    """Arrays that are written one after the other, behind the room for their description."""
+
+    def __init__(self, file: BinaryIO, start: int) -> None:
+        self._file, self._start, self._size = file, start, 0
+        self.entries: list[dict[str, Any]] = []
+
+    def write(self, name: str, blocks: Iterable[NDArray[Any]]) -> None:
+        """Write an array that comes in blocks of its rows, at least one."""
+        entry: dict[str, Any] = {"name": name, "offset": _aligned(self._size), "checksum": 0}
+        self._file.seek(self._start + entry["offset"])
+        n_rows = n_bytes = 0
+        for given in blocks:
+            block = _little_endian(name, given)
+            entry |= {"dtype": block.dtype.str, "checksum": zlib.crc32(_bytes_of(block), entry["checksum"])}
+            self._file.write(_bytes_of(block))
+            n_rows, n_bytes = n_rows + (len(block) if block.ndim else 0), n_bytes + block.nbytes
+            entry["shape"] = [n_rows, *block.shape[1:]] if block.ndim else []
+        self.entries.append(entry)
+        self._size = entry["offset"] + n_bytes
+
+    def describe(self, facts: Mapping[str, Any]) -> None:
+        """Fill in the description: blanks at its end mean nothing."""
+        text = json.dumps({**facts, "arrays": self.entries, "size": self._size}).encode()
+        text = text.ljust(self._start - _HEAD.size)
+        if len(text) > self._start - _HEAD.size:
+            raise ValueError("the description is longer than the room for it")
+        self._file.truncate(self._start + self._size)
+        self._file.seek(0)
+        self._file.write(_HEAD.pack(_MAGIC, len(text), zlib.crc32(text)))
+        self._file.write(text)
 
 
 def read_arrays(
-    path: Path, kind: str, *, mapped: bool = False
+    path: Path, kind: str, *, mapped: bool = False, writable: bool = True
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The header and the arrays of a file of this `kind`; anything else is refused.
 
     mapped : leave the arrays on disk, read when they are looked at; what is written to them stays private.
+    writable : whether mapped arrays can be written to, which some limits of memory count as if they were.
     """
     try:
         with path.open("rb") as file:
@@ -110,7 +135,8 @@ def read_arrays(
             if size < _HEAD.size:
                 raise InputError(f"found {size} bytes, expected a file of Pomona's", path)
             if mapped:
-                content: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+                access = mmap.ACCESS_COPY if writable else mmap.ACCESS_READ
+                content: Any = mmap.mmap(file.fileno(), 0, access=access)
             else:
                 content = bytearray(size)
                 if file.readinto(content) != size:

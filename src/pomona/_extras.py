@@ -1,6 +1,6 @@
 """Packages that only some of Pomona needs, and the extra that brings each (see `pyproject.toml`).
 
-To read LETOR text, to train, score, judge, save and load takes none of them; `docs/decisions/0010-extras.md`
+To read LETOR text, to train, score, judge, save and load takes none of them; `docs/decisions/0011-extras.md`
 has the reason.
 """
 

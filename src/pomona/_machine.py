@@ -24,24 +24,38 @@ except ImportError:  # not on Windows
 _SAMPLING_SECONDS = 0.005
 _SHARE = 0.8  # of the memory available: the rest is for others, and for what estimates leave out
 _CONTROL_GROUPS = (
-    ("/sys/fs/cgroup", "memory.max", "memory.current"),
-    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ("", "/sys/fs/cgroup", "memory.max", "memory.current"),
+    ("memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
 )
+"""Versions 2 and 1: the controller's name, where groups are mounted, the files of limit and use."""
 
 
 def available_memory() -> int:
     """How many bytes can be used before the machine, the container or the shell's limit is reached."""
     room = int(psutil.virtual_memory().available)
-    for folder, limit, used in _CONTROL_GROUPS:
-        with contextlib.suppress(OSError, ValueError):  # "max" when there is no limit
-            free = int(Path(folder, limit).read_text()) - int(Path(folder, used).read_text())
-            cached = re.findall(r"^(?:in)?active_file (\d+)", Path(folder, "memory.stat").read_text(), re.M)
-            room = min(room, free + sum(map(int, cached)))  # files in memory give way
+    for controller, mount, limit, used in _CONTROL_GROUPS:
+        for folder in _groups(controller, Path(mount)):
+            with contextlib.suppress(OSError, ValueError):  # "max" when there is no limit
+                free = int((folder / limit).read_text()) - int((folder / used).read_text())
+                cached = re.findall(r"^(?:in)?active_file (\d+)", (folder / "memory.stat").read_text(), re.M)
+                room = min(room, free + sum(map(int, cached)))  # files in memory give way
     if resource is not None:
         limit_of_addresses = resource.getrlimit(resource.RLIMIT_AS)[0]
         if limit_of_addresses != resource.RLIM_INFINITY:
             room = min(room, limit_of_addresses - int(psutil.Process().memory_info().vms))
     return max(room, 0)
+
+
+def _groups(controller: str, mount: Path) -> list[Path]:
+    """The control group of this process and those around it; in a container the outermost is the mount."""
+    path = ""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, group = line.split(":", 2)
+            if controller in controllers.split(","):
+                path = group.strip("/")
+    own = mount / path
+    return [own, *(folder for folder in own.parents if folder.is_relative_to(mount))]
 
 
 def memory_room() -> int:

@@ -25,6 +25,13 @@ _NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("l1", "lambda1"), "reg_alpha lambda_l1"),
     (("query_fraction",), "subsample bagging_fraction bagging sub_row srate"),
     (("feature_fraction",), "colsample_bytree sub_feature rsm max_features frate"),
+    (("feature_fraction_bylevel",), "colsample_bylevel"),
+    (("feature_fraction_bynode",), "colsample_bynode sub_feature_bynode"),
+    (("dropout",), "drop_rate rate_drop"),
+    (("dropout_skip",), "skip_drop"),
+    (("categorical",), "categorical_feature cat_feature cat_features categorical_features"),
+    (("category_smoothing",), "cat_smooth cat_l2"),
+    (("interactions",), "interaction_constraints interaction_cst"),
     (("min_docs",), "min_child_samples min_data_in_leaf min_data min_samples_leaf mls"),
     (("min_hessian",), "min_child_weight min_sum_hessian_in_leaf min_sum_hessian"),
     (("max_bins",), "max_bin border_count tc"),
@@ -51,9 +58,13 @@ _PLACES: tuple[tuple[str, str], ...] = (
     ),
     ("the cut-off is part of the measure: measure='ndcg@10'", "eval_at ndcg_eval_at ndcg_at"),
     ("gains are part of the measure: measure='ndcg(gain=linear)@10'", "label_gain ndcg_exp_gain"),
-    ("each kind of forest is a ranker: RandomForest for rf, LambdaMART for gbdt", "boosting boosting_type"),
+    (
+        "each kind of forest is a ranker: RandomForest for rf, LambdaMART for gbdt, with dropout for dart",
+        "boosting boosting_type",
+    ),
     ("POMONA_THREADS in the environment says how many, or else all cores", "n_jobs num_threads nthread"),
     ("undefined values are NaN in X", "missing"),
+    ("several of a ranker are one of their own: Ensemble(LambdaMART(), n_models=5)", "n_models"),
 )
 
 _ELSEWHERE = {other: place for place, others in _PLACES for other in others.split()}

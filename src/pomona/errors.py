@@ -54,8 +54,12 @@ class UnknownNameError(PomonaError, LookupError):
         super().__init__(f"unknown {kind} {name!r}{advice}")
 
 
-class UnknownParameterError(UnknownNameError, TypeError):
-    """A parameter that a class does not have: a TypeError, as Python's own refusal of a keyword is."""
+class UnknownParameterError(UnknownNameError, TypeError, ValueError):
+    """A parameter that a class does not have.
+
+    A TypeError, as Python's own refusal of a keyword is, and a ValueError, as that of `set_params` is in
+    scikit-learn.
+    """
 
 
 class MissingDataError(PomonaError, FileNotFoundError):

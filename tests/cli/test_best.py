@@ -1,4 +1,5 @@
 import json
+import time
 
 import pytest
 import typer
@@ -75,3 +76,9 @@ def test_refused(folder):
     ):
         with pytest.raises(InputError, match=message):
             run("train.txt", *arguments)
+
+
+def test_the_time_is_that_of_the_whole_command(folder, monkeypatch):
+    monkeypatch.setattr("pomona.cli.started", time.monotonic() - 700)
+    with pytest.raises(InputError, match="took longer than --time 10m: give more"):
+        run("train.txt", "--time", "10m")

@@ -1,4 +1,3 @@
-import io
 import json
 import os
 import pty
@@ -11,15 +10,11 @@ from pathlib import Path
 
 import pytest
 import typer
-from rich.console import Console
 from typer.testing import CliRunner
 
 import pomona as pm
-from pomona.cli.compare import Progress, compare, print_rows
+from pomona.cli.compare import compare, print_rows
 from pomona.errors import PomonaError
-from pomona.experiments.execute import RunResult
-from pomona.experiments.run import RunSpec
-from pomona.experiments.runner import RunEvent
 from pomona.experiments.spec import read_spec
 
 TOY = "toy=simulate(queries=24, docs_per_query=8, features=5, seed=3)"
@@ -174,30 +169,6 @@ def test_a_terminal_sees_the_runs_live(tmp_path):
     text = shown.decode(errors="replace")
     for word in ("reading and checking", "running", "done", "elapsed", "best so far", "ndcg@5 0."):
         assert word in text
-
-
-def test_the_progress_table():
-    progress = Progress("ap", n_shown=3)
-    console = Console(file=io.StringIO(), width=100)
-    console.print(progress)
-    runs = [
-        RunSpec("toy", fold, label, "mart", {}, 0, f"{fold}") for fold in (1, 2, 3) for label in ("A", "B")
-    ]
-    runs = [RunSpec(*[*vars(one).values()][:4], {"label": one.ranker}, 0, one.data) for one in runs]
-    done = {"state": "done", "record": {"means": {"test": {"ap": 0.25}}}}
-    progress.start(runs, {runs[0].id: done})
-    for one in runs[1:5]:
-        progress.see(RunEvent(one))
-    progress.see(RunEvent(runs[1], RunResult(runs[1].id, "done", record={"means": {"test": {"ap": 0.5}}})))
-    progress.see(RunEvent(runs[2], RunResult(runs[2].id, "failed", "out of memory")))
-    console.print(progress)
-    text = console.file.getvalue()
-    assert "reading and checking the data" in text
-    assert "2 of 6 done, 1 failed" in text
-    assert "best so far: B, ap 0.5000" in text
-    assert re.search(r"toy fold 2 A seed 0 +failed +0\.0 s +out of memory", text)
-    assert re.search(r"toy fold 3 A seed 0 +running", text)
-    assert "toy fold 1 B" not in text  # there is room for three
 
 
 def test_rows_on_a_terminal_and_elsewhere(capsys, monkeypatch):

@@ -80,3 +80,29 @@ def test_ctrl_c_prints_and_writes_what_is_known(file, tmp_path, monkeypatch):
 def test_refused(file, wrong):
     with pytest.raises(PomonaError):
         run(file, *wrong)
+
+
+def test_a_model_is_asked_what_its_features_do(tmp_path):
+    train, test = pm.simulate(40, docs_per_query=10, n_features=5, seed=1).split([0.5, 0.5])
+    pm.write_letor(test, tmp_path / "test.txt")
+    names = [f"f{j}" for j in range(1, 6)]
+    pm.LinearRegression().fit(train.replace(feature_names=tuple(names))).save(tmp_path / "m.pomona")
+    given = [str(tmp_path / "test.txt"), "--model", str(tmp_path / "m.pomona"), "--shuffles", "2"]
+    result = run(*given, "--group", "text=f1,f2", "--out", str(tmp_path / "report"))
+    assert result.exit_code == 0, result.output
+    assert "ndcg@10" in result.stdout
+    assert "text" in result.stdout
+    assert (tmp_path / "report" / "report.html").is_file()
+    found = json.loads(run(*given, "--json", "-m", "ap").stdout)
+    assert {row["feature"] for row in found["importance"]} == set(names)
+    assert found["facts"][0]["measure"].startswith("ap")
+    for more, said in (
+        (["--group", "f1"], "expected name=f1,f2"),
+        (["--group", "text=nosuch"], "unknown feature of group text"),
+    ):
+        with pytest.raises(PomonaError, match=said):
+            run(*given, *more)
+    with pytest.raises(PomonaError, match="is no file"):
+        run("mq2008", *given[1:])
+    with pytest.raises(PomonaError, match="--group goes with --model"):
+        run(given[0], "--group", "a=f1")

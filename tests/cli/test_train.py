@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 import pomona as pm
 from pomona.cli.train import parsed_settings, train
 from pomona.errors import PomonaError
-from pomona.rankers.base import load_model
+from pomona.rankers.loading import load_model
 
 
 def run(*words):

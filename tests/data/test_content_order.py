@@ -1,11 +1,11 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import pomona as pm
+from pomona.data import content_order
 from pomona.data.content_order import _hashes, in_content_order
-from pomona.errors import InputError
+from pomona.data.taken_rows import TakenRows
 
 VALUES = st.sampled_from([0.0, 1.0, -0.0, np.nan, np.inf, 0.5])
 
@@ -95,10 +95,20 @@ def test_every_value_counts():
     assert len(set(hashes.tolist())) == 10
 
 
-def test_beyond_the_budget(monkeypatch):
+def test_beyond_the_budget_features_stay_where_they_are(monkeypatch):
     data = in_content_order(pm.simulate(200, docs_per_query=50, n_features=30, seed=1)).gathered()
     turned = pm.Dataset(data.X[::-1], data.y[::-1], data.qid[::-1])
-    monkeypatch.setenv("POMONA_MEMORY", "1MB")
+    copied = in_content_order(turned)
+    monkeypatch.setattr(content_order, "fits_memory", lambda n_bytes: False)
     assert in_content_order(data) is data
-    with pytest.raises(InputError, match="into the order of their content takes about 2 MiB"):
-        in_content_order(turned)
+    lazy = in_content_order(turned)
+    rows = lazy.lazy_features
+    assert isinstance(rows, TakenRows)
+    assert rows.source is turned.gathered().X
+    assert (rows[100:200] == copied.gathered().X[100:200]).all()
+    one = lazy.take([3, 1])
+    assert isinstance(lazy.lazy_features, TakenRows)
+    assert (one.gathered().X == copied.take([3, 1]).gathered().X).all()
+    for name in ("X", "y", "qid"):
+        assert (getattr(lazy, name) == getattr(copied, name)).all()
+    assert isinstance(lazy.lazy_features, np.ndarray)

@@ -6,7 +6,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pomona.data.dataset import Dataset, gather
+from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 
 query_ids = st.lists(st.integers(0, 4), min_size=1, max_size=12)
@@ -55,17 +55,6 @@ def test_what_replaces_a_column_comes_in_the_order_of_the_rows():
     assert other.gathered().X.tolist() == [[1], [3], [2], [4]]
     assert small().with_features(["f2", "f1"]).X.tolist() == [[10, 1], [20, 2], [30, 3], [40, 4]]
     assert small().widened(3).X[1].tolist() == [2, 20, 0]
-
-
-@given(query_ids)
-def test_gathering_keeps_every_row_and_the_order_within_a_query(ids):
-    ids = np.array(ids)
-    order, query_ptr, qids = gather(ids)
-    rows = np.arange(len(ids)) if order is None else order
-    assert sorted(rows) == list(range(len(ids)))
-    assert qids.tolist() == list(dict.fromkeys(ids.tolist()))
-    for q, qid in enumerate(qids):
-        assert rows[query_ptr[q] : query_ptr[q + 1]].tolist() == np.flatnonzero(ids == qid).tolist()
 
 
 @given(query_ids)

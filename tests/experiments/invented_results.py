@@ -26,6 +26,12 @@ class Ranker:
     is_bound: bool = False
     valid_skill: float | None = None
     n_iterations: int = 0
+    varied: tuple = ()
+    parameters: dict = field(default_factory=dict)
+
+    @property
+    def ranker(self):
+        return self.kind
 
 
 @dataclass(frozen=True)

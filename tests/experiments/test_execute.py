@@ -11,7 +11,7 @@ from pomona.experiments.data_spec import DataSpec, Files
 from pomona.experiments.execute import Task, execute, rehearse, versions
 from pomona.experiments.run import runs_of
 from pomona.experiments.source import digest, examine
-from pomona.rankers.base import load_model
+from pomona.rankers.loading import load_model
 
 
 def tasks_of(spec, data=None):

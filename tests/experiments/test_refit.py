@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 import pomona as pm
-from pomona.errors import InputError
+from pomona.errors import InputError, PomonaError
 from pomona.experiments.compare import compare
 from pomona.experiments.refit import index_models, refit_best
+from pomona.experiments.spec import read_spec
 from pomona.experiments.spec_options import spec_from_options
 
 
@@ -52,3 +53,31 @@ def test_no_validation_queries(results):
     without = replace(results, values=results.values.filter(pl.col("part") != "valid"))
     with pytest.raises(InputError, match="no validation queries"):
         refit_best(without)
+
+
+def test_rankers_that_are_given_some_features(tmp_path, monkeypatch):
+    from here_runner import HereRunner
+
+    monkeypatch.setattr("pomona.experiments.compare.LocalRunner", HereRunner)
+    pm.write_letor(pm.simulate(40, docs_per_query=10, n_features=4, seed=1), tmp_path / "data.txt")
+    rankers = "mart(n_trees=4), some=mart(n_trees=4, features=[f1, f3]), most=mart(n_trees=4, without=[f2])"
+    spec = spec_from_options([str(tmp_path / "data.txt")], rankers, n_folds=2)
+    assert read_text(spec, tmp_path).rankers == spec.rankers
+    results = compare(spec, tmp_path / "out")
+    names = {}
+    for run, label in results.runs.filter(is_bound=False).select("run", "ranker").iter_rows():
+        names[label] = pm.load_model(tmp_path / "out" / "models" / f"{run}.pomona").feature_names_
+    assert names == {
+        "MART(n_trees=4)": ("f1", "f2", "f3", "f4"),
+        "some": ("f1", "f3"),
+        "most": ("f1", "f3", "f4"),
+    }
+    assert refit_best(results).ranker.feature_names_ in names.values()
+    with pytest.raises(PomonaError, match="ranker x: unknown feature of the data 'f9'"):
+        compare(spec_from_options([str(tmp_path / "data.txt")], "x=mart(without=f9)"), tmp_path / "other")
+
+
+def read_text(spec, folder):
+    path = folder / "spec.toml"
+    path.write_text(spec.to_toml())
+    return read_spec(path)

@@ -36,6 +36,11 @@ def refusal(tmp_path, text):
             f"{DATA}{RANKER}[[ranker]]\nranker = 'lamdamart'\n",
             ":6: ranker 2 ranker: unknown ranker 'lamdamart'",
         ),
+        (
+            f"{DATA}{RANKER}features = ['a', 'a']\n",
+            ":5: ranker 1 features: found ['a', 'a'], expected different",
+        ),
+        (f"{DATA}{RANKER}features = ['a']\nwithout = ['b']\n", "without is given as well"),
         (f"{DATA}{RANKER}n_tree = 3\n", ":5: ranker 1 n_tree: unknown parameter of MART 'n_tree'"),
         (f"{DATA}{RANKER}n_estimators = 3\n", "n_estimators is called n_trees here"),
         (f"{DATA}{RANKER}n_trees = 'many'\n", ":5: ranker 1 n_trees: found 'many', expected a whole number"),

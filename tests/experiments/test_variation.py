@@ -7,8 +7,8 @@ import pytest
 import pomona as pm
 from pomona.data.dataset import numbered
 from pomona.data.folds import Fold
-from pomona.errors import InputError
-from pomona.experiments.variation import COMPLETE, Variation, pairs_changed
+from pomona.errors import InputError, PomonaError
+from pomona.experiments.variation import COMPLETE, Variation, pairs_changed, with_chosen_features
 
 
 @pytest.fixture
@@ -98,3 +98,18 @@ def test_pairs_changed_by_counting_them(fold):
     assert pairs_changed(fold.train, fold.train) == (0.0, 0.0)
     flat = fold.train.replace(y=np.zeros_like(fold.train.y))
     assert pairs_changed(flat, flat) == (0.0, 0.0)
+
+
+def test_features_that_a_ranker_is_given():
+    fold = Fold(*(pm.simulate(6, docs_per_query=4, n_features=3, seed=seed) for seed in (1, 2, 3)))
+    a, b, c = fold.train.feature_names
+    assert with_chosen_features(fold, None, None) is fold
+    only = with_chosen_features(fold, (c, a), None)
+    assert [part.feature_names for part in only] == [(a, c)] * 3
+    np.testing.assert_array_equal(only.test.X, fold.test.X[:, [0, 2]])
+    assert with_chosen_features(fold, None, (b,)).valid.feature_names == (a, c)
+    assert with_chosen_features(Fold(fold.train, None, fold.test), (b,), None).valid is None
+    with pytest.raises(PomonaError, match="unknown feature of the data 'nosuch'"):
+        with_chosen_features(fold, ("nosuch",), None)
+    with pytest.raises(PomonaError, match="no feature is left"):
+        with_chosen_features(fold, None, (a, b, c))

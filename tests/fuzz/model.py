@@ -16,7 +16,7 @@ from fuzz.target import in_one_line
 from pomona._registry import entries
 from pomona.errors import PomonaError
 from pomona.experiments.execute import shortened
-from pomona.rankers.base import load_model
+from pomona.rankers.loading import load_model
 from rankers.mutants import mutant
 
 N_SMALL = 0  # `rankers/test_learnt.py` tries 60 of every kind

@@ -11,7 +11,7 @@ import pomona as pm
 from pomona._jit import threads
 from pomona._registry import entries
 from pomona.errors import InputError
-from pomona.rankers.base import load_model
+from pomona.rankers.loading import load_model
 from pomona.testing import ranker_checks
 from pomona.testing.estimator import check_scikit_learn
 
@@ -69,14 +69,6 @@ def test_the_listing_says_what_the_class_says(name):
     assert (entry.family, entry.paper) == (entry.load().family, entry.load().paper)
 
 
-def test_a_model_of_an_unknown_ranker_is_refused(tmp_path):
-    from pomona.rankers.model_file import write_model
-
-    write_model(tmp_path / "m", "nosuch", {"parameters": {}, "learnt": {}}, {})
-    with pytest.raises(pm.PomonaError, match="unknown ranker 'nosuch'"):
-        load_model(tmp_path / "m")
-
-
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
 def test_nothing_to_learn_from_is_refused(shape):
     with pytest.raises(InputError, match=rf"found 0 \w+\(s\) \(shape={re.escape(str(shape))}\)"):
@@ -99,19 +91,9 @@ def test_columns_have_names_only_where_somebody_named_them(data, tmp_path):
     assert not hasattr(ranker.fit(data), "feature_names_in_")
 
 
-def test_a_model_of_the_users_own_class(data, tmp_path):
-    class Mine(pm.LinearRegression):
-        name = "mine"
-
-    ranker = Mine().fit(data)
-    ranker.save(tmp_path / "m.pomona")
-    loaded = load_model(tmp_path / "m.pomona", Mine)
-    assert type(loaded) is Mine
-    np.testing.assert_array_equal(loaded.predict(data), ranker.predict(data))
-    with pytest.raises(LookupError, match="unknown ranker 'mine'"):
-        load_model(tmp_path / "m.pomona")
+def test_threads_of_a_ranker_are_those_of_the_process():
     with threads(3):
-        assert ranker.n_threads == 3
+        assert pm.LinearRegression().n_threads == 3
 
 
 @pytest.mark.parametrize("ranker", [pm.LinearRegression(), pm.LambdaMART(n_trees=5, n_leaves=4)])

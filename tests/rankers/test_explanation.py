@@ -1,8 +1,12 @@
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import pomona as pm
 from pomona.errors import InputError, UnknownNameError
+from pomona.rankers.explanation import counts_training
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +23,42 @@ def test_a_forest_adds_up(data, method):
     assert found.expected == pytest.approx(
         found.scores.mean(), abs=0.05 if method == "interventional" else 1e-9
     )
+
+
+def test_without_a_background_the_training_documents_count(data):
+    ranker = pm.LambdaMART(n_trees=5, n_leaves=7, min_docs=3).fit(data)
+    some = data.take([1])
+    alone, beside = ranker.explain(some), ranker.explain(some, background=data)
+    np.testing.assert_allclose(alone.values, beside.values, atol=1e-12)
+    assert alone.expected == pytest.approx(beside.expected)
+    forgetful = copy.deepcopy(ranker)
+    forgetful.models_ = [replace(ranker.model_, leaf_count=None, leaf_weight=None)]
+    own = forgetful.explain(some)
+    np.testing.assert_allclose(own.values, ranker.explain(some, background=some).values, atol=1e-12)
+    assert own.expected == pytest.approx(own.scores.mean())
+    assert (counts_training(ranker, None), counts_training(forgetful, None)) == (True, False)
+    assert not counts_training(ranker, "interventional")
+
+
+def test_imported_forests_are_explained_as_their_libraries_do(data):
+    """A few documents, none of which any library needs to see the others of."""
+    lightgbm, xgboost = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    catboost = pytest.importorskip("catboost")
+    X, some = data.X.astype(float), data.take([0])
+    of_lightgbm = lightgbm.LGBMRanker(n_estimators=20, num_leaves=9, min_child_samples=5, verbose=-1)
+    of_lightgbm.fit(X, data.y, group=np.diff(data.query_ptr))
+    of_xgboost = xgboost.train({"objective": "rank:ndcg"}, xgboost.DMatrix(X, data.y, qid=data.qid), 9)
+    of_catboost = catboost.CatBoost({"iterations": 9, "depth": 3, "verbose": 0, "allow_writing_files": False})
+    of_catboost.fit(X, data.y)
+    for model, expected, tolerance in (
+        (of_lightgbm, of_lightgbm.predict(some.X.astype(float), pred_contrib=True), 1e-9),
+        (of_xgboost, of_xgboost.predict(xgboost.DMatrix(some.X), pred_contribs=True), 1e-5),
+        (of_catboost, of_catboost.get_feature_importance(catboost.Pool(some.X), "ShapValues"), 1e-5),
+    ):
+        found = pm.from_model(model).explain(some)
+        assert np.abs(found.values).max() > 0.01
+        np.testing.assert_allclose(found.values, expected[:, :-1], rtol=0, atol=tolerance)
+        np.testing.assert_allclose(found.expected, expected[0, -1], rtol=0, atol=tolerance)
 
 
 def test_a_sum_is_its_weights(data):

@@ -1,4 +1,6 @@
 import json
+import warnings
+from dataclasses import replace
 
 import lightgbm
 import numpy as np
@@ -7,7 +9,9 @@ import pytest
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.exporting import exported, read_feature_map
+from pomona.rankers.exporting import engine_names, exported, read_feature_map
+from pomona.tools.engines.engine import engine_named
+from reference.engine import as_rows, plugin_score, solr_score
 
 DATA = pm.simulate(20, docs_per_query=10, n_features=4, seed=1)
 NAMES = ("bm25", "clicks", "3", "age")
@@ -79,7 +83,7 @@ def test_what_no_engine_holds_is_refused():
         pm.LambdaMART(n_trees=1).fit(DATA).exported("opensearch", engine_version="new")
 
 
-@pytest.mark.filterwarnings("ignore:model/linear has no constant")
+@pytest.mark.filterwarnings("ignore:scores are float32", "ignore:.* has no constant")
 @pytest.mark.parametrize("method", ["global-minmax", "global-standard", "global-log1p"])
 @pytest.mark.parametrize("cls", [pm.LinearRegression, pm.RankSVM, pm.CoordinateAscent, pm.PRank, pm.AdaRank])
 def test_linear_rankers_on_a_global_scale_are_weighted_sums(cls, method, tmp_path):
@@ -99,8 +103,48 @@ def test_linear_rankers_on_a_global_scale_are_weighted_sums(cls, method, tmp_pat
     if method == "global-log1p":
         with pytest.raises(InputError, match="takes no logarithm"):
             ranker.exported("solr")
+        with pytest.raises(InputError, match=r"takes no logarithm of features: train with normalize='global"):
+            ranker.exported("opensearch")
     else:
         assert '"model/linear"' in ranker.exported("opensearch")
+
+
+@pytest.mark.filterwarnings("ignore:scores are float32", "ignore:.* has no constant")
+@pytest.mark.parametrize("method", ["global-minmax", "global-standard"])
+@pytest.mark.parametrize("engine", ["elasticsearch", "opensearch", "solr"])
+def test_engines_scale_what_was_scaled(engine, method):
+    """A date in seconds, whose every weight in float32 would drown the other features."""
+    X = DATA.X.copy()
+    X[:, 0] = 1.7e9 + 1e4 * DATA.y + 3e3 * DATA.X[:, 3]
+    X[::5, 1], X[:, 2], X[:, 3] = np.nan, 7.0, -X[:, 3]
+    ranker = pm.LinearRegression(normalize=method).fit(DATA.replace(X=X))
+    text, names = ranker.exported(engine), engine_names(ranker.feature_names_)
+    found = engine_named(engine).read(text, names).score(X)
+    rows = as_rows(X, names)
+    plain = solr_score(text, rows) if engine == "solr" else plugin_score(text, rows, names)
+    assert found.tolist() == plain
+    apart = ranker.predict(X) - found
+    assert np.ptp(apart) < 1e-6 * np.ptp(found)  # but for a constant
+    folded = replace(ranker.portable(), scaled=None, start=0.0, single=True)
+    assert np.ptp(ranker.predict(X) - folded.score(X)) > 1e-3 * np.ptp(found)
+
+
+@pytest.mark.parametrize(
+    ("format", "names", "note"),
+    [
+        ("lightgbm", ["a b", "c", "d", "e"], "LightGBM reads no such names"),
+        ("xgboost", ["a<b", "c", "d", "e"], "features go by their places there"),
+        ("xgboost", ["a b", "c", "d", "é"], None),
+        ("lightgbm", ["a", "c", "d", "é"], None),
+    ],
+)
+def test_names_that_cannot_be_kept_are_told(format, names, note):
+    ranker = pm.MART(n_trees=2).fit(DATA.replace(feature_names=names))
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        ranker.exported(format)
+    told = [str(one.message) for one in notes if "float32" not in str(one.message)]
+    assert (note is None and told == []) or note in told[0]
 
 
 def test_what_is_no_weighted_sum_is_not_exported_as_one():

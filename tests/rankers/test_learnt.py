@@ -14,8 +14,8 @@ import pytest
 
 from fuzz.model import KINDS, documents, outcome, written
 from pomona.errors import InputError
-from pomona.rankers.base import load_model
 from pomona.rankers.learnt import FINITE, Array, check_learnt
+from pomona.rankers.loading import load_model
 from rankers.mutants import mutant, pack, unpack
 
 N_MUTANTS = 60

@@ -13,10 +13,18 @@ def plugin_score(body, rows, names, missing="by split"):
     """The learning to rank plugins; missing: `by split`, `right` or `zero`; rows: name → value, or absent."""
     model = json.loads(body)["model"]
     assert model.keys() == {"name", "model"}
+    normalizers = model["model"].pop("feature_normalizers", {})
     assert model["model"].keys() == {"type", "definition"}
     kind, definition = model["model"]["type"], model["model"]["definition"]
     if kind == "model/linear":
         assert set(definition) <= set(names)
+        assert set(normalizers) <= set(names)
+        for name, normalizer in normalizers.items():
+            ((way, told),) = normalizer.items()
+            mean, deviation = F(told["mean"]), F(told["standard_deviation"])
+            assert way == "standard"
+            assert deviation > 0
+            rows = [{**row, name: F(F(F(row.get(name, 0)) - mean) / deviation)} for row in rows]
         return [_linear(definition, row, names) for row in rows]
     assert kind == "model/xgboost+json"
     for tree in definition:

@@ -62,7 +62,7 @@ def soft_sum(values, weights, scores, sigma):
 
 
 def soft_average_precision(relevant, scores, sigma):
-    """Yilmaz & Robertson 2010: the ratio of expectations."""
+    """Yilmaz & Robertson 2009: the ratio of expectations."""
     total = 0.0
     for j, rel in enumerate(relevant):
         others = [i for i in range(len(scores)) if i != j]

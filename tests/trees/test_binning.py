@@ -161,3 +161,31 @@ def test_wrong_input_is_refused():
 
 def test_room_for_nothing_but_constants():
     assert Codes.zeros(5, np.ones(3, np.int32)).blocks == []
+
+
+def test_rows_in_another_order_than_they_lie_are_binned_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Rows:
+        shape = (1000, 5)
+        source = np.random.default_rng(3).normal(size=(1000, 5)).astype(np.float32)
+        rows = np.random.default_rng(4).permutation(1000)
+        places = np.argsort(rows)
+
+        def __len__(self) -> int:
+            return 1000
+
+        def __getitem__(self, numbers: np.ndarray) -> np.ndarray:
+            assert len(numbers) <= binning.SAMPLE
+            return self.source[self.rows[numbers]]
+
+    table = Rows.source
+    table[:, 1], table[7, 2] = table[:, 1].round(), np.nan
+    X = table[Rows.rows]
+    monkeypatch.setattr(binning, "SAMPLE", 300)
+    expected, codes = Bins.of(X, seed=1), Bins.of(X, seed=1).codes(X)
+    monkeypatch.setattr(binning, "_BLOCK_OF_ROWS", 64)
+    found = Bins.of(Rows(), seed=1)
+    assert all((a == b).all() for a, b in zip(found.edges, expected.edges, strict=True))
+    assert (found.has_nan == expected.has_nan).all()
+    in_blocks = found.codes(Rows())
+    assert (in_blocks.columns == codes.columns).all()
+    assert (in_blocks.words == codes.words).all()

@@ -166,7 +166,7 @@ def test_the_shared_split_is_the_best_sum(seed, n_cells):
     free = np.full(n_cells, np.inf)
     slots = np.arange(n_cells)
     cells = (slots, totals, -free, free)
-    gain, split = search_shared(0, 2, table, bin_start, histograms, *cells, terms(rules))
+    gain, split = search_shared(0, 2, table, np.ones(2, bool), bin_start, histograms, *cells, terms(rules))
     data = Data(codes, n_bins, has_nan, gradient, hessian, rules)
     sums = {split: sum(data.gain(Cell(rows), *split) or 0.0 for rows in parts) for split in data.candidates()}
     assert gain == pytest.approx(max(0.0, *sums.values()), rel=1e-9)

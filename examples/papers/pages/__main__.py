@@ -4,7 +4,8 @@
 
 `papers-runs/NAME` is the directory of `pomona compare examples/papers/NAME.toml`. A page is a Markdown file
 in which `<!-- name -->` and `<!-- end -->` enclose what is made here; every other word in it is somebody's
-and stays. A part whose comparison has not been run stays as it is.
+and stays (`pytest tests/results` tells which of them no longer hold). A part whose comparison has not been
+run stays as it is.
 """
 
 from __future__ import annotations

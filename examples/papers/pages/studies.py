@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from common import Comparison, Parts, shown
+from common import Comparison, Parts, shown, table
 
-from pomona.report.names import datasets_of
+from pomona.report.digits import fixed, signed
+from pomona.report.names import datasets_of, measure_title
 from pomona.report.section import Figure, Numbers, compose, sections_of
 from pomona.report.table import to_markdown
 
@@ -41,4 +44,55 @@ def study(of: Comparison, folder: Path, name: str) -> str:
     return "\n\n".join(texts) or "(There is nothing to tell.)"
 
 
-PARTS: Parts = {f"thesis {name}": (f"thesis_{name}", partial(study, name=name)) for name in TOLD}
+Points = dict[float, dict[str, Any]]
+"""The points of a curve by the value of the variable."""
+
+
+def curves_of(of: Comparison) -> Iterator[tuple[list[str], Points]]:
+    """Dataset, method and points of every curve of the main measure."""
+    found = of.findings.study.filter(measure=of.findings.main)
+    for (dataset, series), curve in found.group_by("dataset", "series", maintain_order=True):
+        yield [str(dataset), str(series)], {row["x"]: row for row in curve.iter_rows(named=True)}
+
+
+def size_table(of: Comparison, folder: Path) -> str:
+    """The main measure with few and with all of the training queries, and how many are enough."""
+    enough = {
+        (row["dataset"], row["series"]): row["x"]
+        for row in of.findings.enough.filter(measure=of.findings.main).iter_rows(named=True)
+    }
+    rows = []
+    for (dataset, series), points in curves_of(of):
+        means = [points[x]["mean"] if x in points else None for x in (0.05, 0.2, 1.0)]
+        gain = None if means[0] is None or means[2] is None else means[2] - means[0]
+        least = f"{100 * enough[dataset, series]:.3g} %"
+        rows.append([dataset, series, *map(fixed, means), signed(gain), least])
+    title = measure_title(of.findings.main)
+    heads = [f"{title} with 5 %", "20 %", "all", "all − 5 %", "not significantly below all from"]
+    return table(["dataset", "method", *heads], rows, n_texts=2)
+
+
+def noise_table(of: Comparison, folder: Path) -> str:
+    """What changed labels cost of the main measure, in percent, and what becomes of the pairs."""
+    shares, rows = (0.005, 0.05, 0.2, 0.5), []
+    for names, points in curves_of(of):
+        most, losses = points[max(points)], [_loss(points[x]) if x in points else "" for x in shares]
+        pairs = [fixed(100 * (most[name] or 0.0), 1) for name in ("pairs_turned", "pairs_equal")]
+        rows.append([*names, fixed(points[0.0]["mean"]) if 0.0 in points else "", *losses, *pairs])
+    heads = [f"loss at {100 * x:.3g} %" for x in shares]
+    pairs = ["pairs turned, %", "made equal, %"]
+    note = "▼ ▲: significantly below or above no noise, Holm's correction over the levels of a curve."
+    without = f"{measure_title(of.findings.main)} without noise"
+    return table(["dataset", "method", without, *heads, *pairs], rows, n_texts=2) + f"\n\n{note}"
+
+
+def _loss(point: dict[str, Any]) -> str:
+    mark = ("▼" if point["loss"] > 0 else "▲") if point["is_significant"] else ""
+    return signed(point["loss"], 2) + mark
+
+
+PARTS: Parts = {
+    **{f"thesis {name}": (f"thesis_{name}", partial(study, name=name)) for name in TOLD},
+    "thesis size table": ("thesis_size", size_table),
+    "thesis noise table": ("thesis_noise", noise_table),
+}

@@ -12,7 +12,8 @@ from common import Comparison, Parts, published, shown, table
 import pomona as pm
 from pomona.experiments.results import Results
 from pomona.report.digits import fixed
-from pomona.report.sections.winning import winning_numbers as winning_chart
+from pomona.report.sections.winning import winning_chart
+from pomona.report.sections.winning import winning_numbers as comparison_chart
 from pomona.stats.winning import winning_numbers
 
 
@@ -32,7 +33,49 @@ def _front(row: dict[str, Any]) -> str:
 
 def winning_figure(of: Comparison, folder: Path) -> str:
     """NWN by IWN."""
-    return shown(winning_chart(of.findings), folder, "winning-numbers")
+    return shown(comparison_chart(of.findings), folder, "winning-numbers")
+
+
+THESIS = {"MSLR-WEB10K": "mslr10k", "Seznam": "seznam", "LETOR 4.0": "letor4", "WCL2R": "wcl2r"}
+"""The datasets of Modrý's Tables 5.1 to 5.4, and the files of their numbers."""
+
+
+def published_table(of: Comparison, folder: Path) -> str:
+    """Winning Numbers of what is published alone, a sparse table of five datasets; also `published.csv`."""
+    rows = [
+        (row["ranker"], data, name.upper(), value)  # the thesis has two names for random forests
+        for data, stem in THESIS.items()
+        for row in published(f"thesis_{stem}")
+        if row["ranker"] not in ("IdealRanker", "WorstRanker")
+        for name, value in row.items()
+        if name not in ("method", "ranker", "avg_norm")
+    ]
+    rows += [tuple(row.values()) for row in published("letor_baselines")]
+    lines = ["method,dataset,measure,value", *map(",".join, rows)]
+    (folder / "published.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    values = {(method, (data, name)): float(value) for method, data, name, value in rows}
+    methods, results = (list(dict.fromkeys(key[i] for key in values)) for i in (0, 1))
+    won = winning_numbers([[values.get((m, result), np.nan) for result in results] for m in methods])
+    found = [
+        {
+            "ranker": method,
+            "winning": int(won.winning[i]),
+            "ideal": int(won.ideal[i]),
+            "normalized": float(won.normalized[i]),
+            "is_pareto": bool(won.is_pareto[i]),
+            "is_rank2": bool(won.is_rank2[i]),
+            "n": sum((method, result) in values for result in results),
+        }
+        for i, method in enumerate(methods)
+    ]
+    found.sort(key=lambda row: -row["normalized"])
+    counts = ("n", "winning", "ideal")
+    cells = [
+        [row["ranker"], *(f"{row[key]}" for key in counts), fixed(row["normalized"]), _front(row)]
+        for row in found
+    ]
+    figure = shown(winning_chart(found, noun="methods"), folder, "winning-published")
+    return f"{figure}\n\n" + table(["method", "results", "WN", "IWN", "NWN", "front"], cells)
 
 
 LETOR = {"MAP": "ap", "NDCG@3": "ndcg@3", "NDCG@5": "ndcg@5", "NDCG@10": "ndcg@10"}
@@ -44,11 +87,13 @@ def literature_table(of: Comparison, folder: Path) -> str:
     It is also written as a file, `literature.csv`, for `pomona winning`.
     """
     results = of.results
-    rows = [(row["method"], row["measure"], float(row["value"])) for row in published("letor_baselines")]
+    # Published values have four digits, but for one method's: all are counted with as many.
+    rows = [
+        (row["method"], row["measure"], round(float(row["value"]), 4)) for row in published("letor_baselines")
+    ]
     done = results.runs.filter(dataset="mq2008", state="done", is_bound=False)
     for (ranker,), runs in done.group_by("ranker", maintain_order=True):
         by_fold = [_as_letor(results, str(ranker), run) for run in runs.iter_rows(named=True)]
-        # Published values have four digits, so ours are counted with as many.
         rows += [
             (f"{ranker} (Pomona)", name, round(float(np.mean([of[name] for of in by_fold])), 4))
             for name in LETOR
@@ -87,4 +132,5 @@ PARTS: Parts = {
     "winning table": ("winning", winning_table),
     "winning figure": ("winning", winning_figure),
     "winning literature": ("winning", literature_table),
+    "winning published": ("winning", published_table),
 }

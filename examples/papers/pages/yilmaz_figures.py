@@ -96,6 +96,18 @@ def training_figure(of: Comparison, folder: Path) -> str:
     return shown(chart, folder, "yilmaz-robertson-training")
 
 
+def training_table(of: Comparison, folder: Path) -> str:
+    """How far the measure of the test rises on the training queries, by what is trained for."""
+    curves, rows = of.results.curves.filter(dataset="mq2007", seed=0), []
+    for tested, aims in PANELS.items():
+        parts = ("train_valid_measure", "train")  # the second aim is the measure of the test itself
+        found = [_curve(curves, aim, tested, part) for aim, part in zip(aims, parts, strict=True)]
+        highest = [fixed(100 * max(row["value"] for row in curve), 2) if curve else "" for curve in found]
+        rows.append([tested.upper(), aims[0].upper(), *highest])
+    heads = ["informative measure", "highest, trained for that", "highest, trained for itself"]
+    return table(["tested on", *heads], rows, n_texts=2)
+
+
 def _training(curves: pl.DataFrame, aim: str, tested: str) -> alt.Chart:
     names = {
         "train": f"{aim.upper()}, training queries",
@@ -135,4 +147,5 @@ PARTS: Parts = {
     "yilmaz-robertson amount": ("yilmaz_amount", amount_figure),
     "yilmaz-robertson amount table": ("yilmaz_amount", amount_table),
     "yilmaz-robertson training": ("yilmaz_amount", training_figure),
+    "yilmaz-robertson training table": ("yilmaz_amount", training_table),
 }

@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from types import FrameType
 
 _IMPORTING = "<frozen importlib._bootstrap>"
 
+started: float | None = None
+"""When the command was called, by `time.monotonic()`; None where a program calls a verb."""
+
 
 def main() -> None:
     """Run the command line."""
+    global started
+    started = time.monotonic()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where Ctrl-C is to be ignored
         signal.signal(signal.SIGINT, _interrupt)
     from pomona.cli.app import run

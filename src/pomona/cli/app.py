@@ -22,7 +22,7 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _ClickException: type[Exception] = typer.BadParameter.__mro__[2]
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
-_NOT_VERBS = {"__init__", "app", "inputs", "options", "output"}
+_NOT_VERBS = {"__init__", "app", "inputs", "options", "output", "progress"}
 _PURPOSES = {
     "Judge": ("evaluate", "duel", "power", "why", "measures", "informative"),
     "Train": ("train", "best", "score", "explain", "trace", "optimality"),

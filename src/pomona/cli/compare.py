@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -17,20 +16,17 @@ import typer
 
 from pomona._parameters import split_outside
 from pomona.cli.options import DocId, Jobs, Json, Label, Qid, named_columns
+from pomona.cli.progress import Progress
 from pomona.errors import InputError, PomonaError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from pomona.experiments.findings import Findings
     from pomona.experiments.results import Results
-    from pomona.experiments.run import RunSpec
-    from pomona.experiments.runner import RunEvent
     from pomona.experiments.spec import Spec
 
 _ROLES = {"train", "vali", "valid", "test"}
 # What a spec does not say.
-_ANYHOW = ("data", "out", "jobs", "dask", "retry", "report", "as_json", "refit_best", "all_trials")
+_ANYHOW = ("data", "out", "jobs", "dask", "retry", "report", "as_json", "refit_best", "all_trials", "mlflow")
 
 
 def compare(
@@ -84,6 +80,9 @@ def compare(
     all_trials: Annotated[
         bool, typer.Option("--all-trials", help="Print every trial of a search, not only what it chose.")
     ] = False,
+    mlflow: Annotated[
+        str | None, typer.Option(metavar="URI", help="Log it to MLflow: a server, or sqlite:///mlflow.db.")
+    ] = None,
     jobs: Jobs = None,
     dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
@@ -143,6 +142,12 @@ def compare(
             baseline=baseline,
         )
         preface = f"# the same as a file:\n\n{spec.to_toml()}"
+    if mlflow is not None:
+        if not report:
+            raise InputError("--mlflow logs the report, which --no-report leaves out: give one of them")
+        from pomona.experiments.tracking import connect
+
+        connect(mlflow)  # which is to fail before the work is done, not after
     model = out if refit_best and out is not None and out.suffix == ".pomona" else None
     if out is None or model is not None:
         home = Path(data[0]).parent  # perhaps the directory that the spec was written to
@@ -153,6 +158,10 @@ def compare(
     results = present(spec, out, watch, report=report, all_trials=all_trials, **how)
     if refit_best:
         _refit(results, model or out / "best.pomona", is_quiet=as_json)
+    if mlflow is not None:
+        from pomona.experiments.tracking import log_to_mlflow
+
+        typer.echo(f"MLflow run: {log_to_mlflow(results, mlflow)} in {mlflow}", err=as_json)
 
 
 def _refit(results: Results, path: Path, *, is_quiet: bool) -> None:
@@ -267,95 +276,6 @@ def _watched(spec: Spec, directory: Path, watch: Progress, how: Mapping[str, Any
         when = f"; {kept}. The same command goes on from there" if watch.n_runs else " before the first run"
         typer.echo(f"\npomona: stopped{when}.", err=True)
         raise typer.Exit(130) from None
-
-
-class Progress:
-    """What is seen while a comparison runs: the runs under way, the last that ended, and the best so far."""
-
-    def __init__(self, main: str, *, preface: str = "", is_quiet: bool = False, n_shown: int = 12) -> None:
-        from rich.console import Console
-
-        self.main, self.preface, self.is_quiet, self.n_shown = main, preface, is_quiet, n_shown
-        self.console = Console(stderr=True)
-        self.n_runs = self.n_done = self.n_failed = 0
-        self.started = time.monotonic()
-        self._running: dict[str, tuple[RunSpec, float]] = {}
-        self._ended: list[tuple[str, str, float, str]] = []
-        self._means: dict[str, list[float]] = {}
-
-    def start(self, runs: Sequence[RunSpec], finished: Mapping[str, Any]) -> None:
-        """Take note of what there is, and of what an earlier process did."""
-        from pomona._beside import COMPILING
-        from pomona._jit import is_first_run
-
-        wanted = {run.id: run for run in runs}
-        self.n_runs = len(wanted)
-        for run in wanted.values():
-            if row := finished.get(run.id):
-                self._count(run, row["state"], row["record"])
-        n_finished = self.n_done + self.n_failed
-        if n_finished:
-            self._say(f"{n_finished} of {self.n_runs} runs were finished before")
-        if n_finished < self.n_runs and is_first_run("trees/grower.py"):
-            self._say(COMPILING)
-
-    def see(self, event: RunEvent) -> None:
-        """A run began or ended."""
-        run, result = event.run, event.result
-        if self.preface:  # now everything has been checked
-            self._say(self.preface)
-            self.preface = ""
-        if result is None:
-            self._running[run.id] = run, time.monotonic()
-            return
-        seconds = time.monotonic() - self._running.pop(run.id)[1]
-        self._count(run, result.state, result.record)
-        value = result.record.get("means", {}).get("test", {}).get(self.main)
-        shown = result.reason or f"{self.main} {value:.4f}"
-        self._ended.append((str(run), result.state, seconds, shown))
-        if not self.console.is_terminal:
-            count = f"[{self.n_done + self.n_failed}/{self.n_runs}]"
-            self._say(f"{count} {run}: {result.state}, {shown}, {seconds:.1f} s")
-
-    def _say(self, text: str) -> None:
-        if not self.is_quiet:
-            typer.echo(text, err=True)
-
-    def _count(self, run: RunSpec, state: str, record: Mapping[str, Any]) -> None:
-        from pomona.experiments.spec import BOUNDS
-
-        self.n_done += state == "done"
-        self.n_failed += state == "failed"
-        if state == "done" and run.kind not in BOUNDS:
-            self._means.setdefault(run.ranker, []).append(record["means"]["test"][self.main])
-
-    @property
-    def best(self) -> str:
-        """The ranker with the highest mean over its finished runs."""
-        means = {ranker: sum(values) / len(values) for ranker, values in self._means.items()}
-        leader = max(means, key=lambda ranker: means[ranker], default=None)
-        return "" if leader is None else f"; best so far: {leader}, {self.main} {means[leader]:.4f}"
-
-    def __rich__(self) -> Table | str:
-        from rich import box
-        from rich.table import Table
-        from rich.text import Text
-
-        if not self.n_runs:
-            return "reading and checking the data …"
-        now = time.monotonic()
-        failed = f", {self.n_failed} failed" if self.n_failed else ""
-        caption = f"{self.n_done} of {self.n_runs} done{failed}, {now - self.started:.0f} s{self.best}"
-        table = Table("run", "state", box=box.SIMPLE_HEAD, caption=caption, caption_justify="left")
-        table.add_column("elapsed", justify="right")
-        table.add_column("")
-        room = max(0, self.n_shown - len(self._running))
-        styles = {"done": "green", "failed": "red"}
-        for name, state, seconds, result in self._ended[-room:] if room else []:
-            table.add_row(Text(name), Text(state, styles[state]), f"{seconds:.1f} s", Text(result))
-        for run, since in list(self._running.values()):
-            table.add_row(Text(str(run)), Text("running", "yellow"), f"{now - since:.1f} s", "")
-        return table
 
 
 def _print_answer(findings: Findings) -> None:

@@ -93,7 +93,7 @@ def convert(
     """
     from pomona.cli.output import print_json
     from pomona.data.convert import is_data
-    from pomona.rankers.base import load_model
+    from pomona.rankers.loading import load_model
 
     if judgments is not None:
         return _convert_log(source, judgments, out, undefined, unjudged, log_name, as_json)

@@ -35,7 +35,8 @@ def demo(
     \b
     Example:  pomona demo --queries 1000
     """
-    from pomona.cli.compare import Progress, present
+    from pomona.cli.compare import present
+    from pomona.cli.progress import Progress
     from pomona.experiments.spec_options import spec_from_options
 
     spec = spec_from_options(

@@ -30,7 +30,10 @@ def explain(
         str | None, typer.Option(help="Of forests: path (as LightGBM’s pred_contrib) or interventional.")
     ] = None,
     background: Annotated[
-        Path | None, typer.Option(help="Data that tell what is expected; DATA if left out.")
+        Path | None,
+        typer.Option(
+            help="Data that tell what is expected [what a forest knows of its training; else DATA]."
+        ),
     ] = None,
     label: Label = None,
     qid: Qid = None,
@@ -50,7 +53,7 @@ def explain(
     from pomona.cli.inputs import read_for_model
     from pomona.cli.output import finish_analysis
     from pomona.experiments.analysis.explain import explain as take_apart
-    from pomona.rankers.base import load_model
+    from pomona.rankers.loading import load_model
 
     ranker = load_model(model)
     columns = named_columns(label, qid, doc_id)

@@ -48,7 +48,7 @@ def export(
     Example:  pomona export model.pomona --format lightgbm -o model.txt
               pomona export model.pomona -f opensearch --engine-version 3.5 --feature-map names.csv -o m.json
     """
-    from pomona.rankers.base import load_model
+    from pomona.rankers.loading import load_model
 
     options = {
         "engine_version": engine_version,

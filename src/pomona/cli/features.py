@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pomona.cli.options import DocId, Json, Label, Qid, Sources, named_columns
+from pomona.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,12 +38,23 @@ _COLUMNS = {
 def features(
     data: Sources,
     measure: Annotated[
-        str, typer.Option("--measure", "-m", help="Judges features and trains forests.")
-    ] = "ndcg@10",
+        str | None,
+        typer.Option(
+            "--measure", "-m", help="Judges features, trains forests [ndcg@10; of --model: its own]."
+        ),
+    ] = None,
     bins: Annotated[int, typer.Option(help="Bins of the information gain.")] = 20,
     trees: Annotated[int, typer.Option(help="Trees of each fold's forest; 0 for no forest.")] = 100,
     shuffles: Annotated[int, typer.Option(help="Shuffles of each permutation importance.")] = 5,
     top: Annotated[int, typer.Option(help="How many features are printed and drawn.")] = 25,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="A model file: tell what its features do on DATA instead, by shuffling them."),
+    ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="With --model: name=f1,f2,… are shuffled together, too; repeatable."),
+    ] = None,
     undefined: Annotated[
         float, typer.Option(help="The value of what a LETOR line leaves out or calls NULL; 0 as in training.")
     ] = float("nan"),
@@ -65,14 +78,26 @@ def features(
     Collections and fold directories are tested on their own folds, a file is cut into five by whole queries.
     Ctrl-C ends it with what is known so far.
 
+    --model asks another question: what features do in a model that is there, whoever trained it. Printed is
+    how much its measure falls when a feature’s values are shuffled inside queries (within) and over all of
+    them (across), with intervals over queries, and of groups also what their features lose one by one.
+
     \b
     Example:  pomona features mq2008
               pomona features train.csv -m err@20 --label grade --out report
               pomona features Fold1 --trees 0 --json
+              pomona features test.txt --model model.pomona --group text=f1,f2,f3
     """
     from pomona.cli.output import finish_analysis, progress_bars
     from pomona.experiments.analysis.features import STAGES, examine_features
 
+    if model is not None:
+        columns = named_columns(label, qid, doc_id)
+        _importance(data, model, measure, shuffles, group or [], top, columns, out, as_json=as_json)
+        return
+    if group:
+        raise InputError("--group goes with --model: name the model whose features are to be shuffled")
+    measure = measure or "ndcg@10"
     reading = {**named_columns(label, qid, doc_id), "undefined": undefined}
     found: dict[str, FeatureFindings] = {}
     for source in data:
@@ -99,6 +124,70 @@ def features(
     if any(one.interrupted for one in found.values()):
         typer.echo("pomona: interrupted; what was done by then is above", err=True)
         raise typer.Exit(130)
+
+
+def _importance(
+    data: list[str],
+    model: Path,
+    measure: str | None,
+    shuffles: int,
+    groups: list[str],
+    top: int,
+    columns: dict[str, Any],
+    out: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """What features do in a model, on each of the files."""
+    import polars as pl
+
+    from pomona.cli.inputs import read_labelled_for_model
+    from pomona.cli.output import finish_analysis, print_frame, progress_bars
+    from pomona.experiments.analysis.feature_importance import FeatureImportance, examine_importance
+    from pomona.rankers.loading import load_model
+
+    ranker, found = load_model(model), dict[str, FeatureImportance]()
+    named = dict(_group(text) for text in groups)
+    for source in data:
+        rows = read_labelled_for_model(source, ranker, columns)
+        with progress_bars(source, ("shuffled",), is_quiet=as_json) as watch:
+            told = partial(watch, "shuffled")
+            one = examine_importance(ranker, rows, measure, groups=named, n_shuffles=shuffles, watch=told)
+        found[source] = one
+        if not as_json:
+            typer.echo(
+                f"{source}: {one.measure} of {model.name} on {one.n_queries} queries: {one.value:.4f}\n"
+            )
+            shown = one.table if named else one.table.drop("n_features", "separate")
+            print_frame(shown.head(top))
+        if one.interrupted:
+            break
+    report = None
+    if out is not None:
+        from pomona.report.section import report_of
+
+        report = report_of(
+            "importance",
+            found,
+            title=f"What features do in {model.name}",
+            question="Which features does this model lean on?",
+            summary=f"{', '.join(found)} · {model.name} ({type(ranker).__name__})",
+            datasets=list(found),
+        )
+    tables = [one.table.select(pl.lit(source).alias("data"), pl.all()) for source, one in found.items()]
+    facts = {"data": list(found), "measure": [one.measure for one in found.values()]}
+    values = pl.DataFrame({**facts, "value": [one.value for one in found.values()]})
+    finish_analysis({"facts": values, "importance": pl.concat(tables)}, report, out, as_json=as_json)
+    if any(one.interrupted for one in found.values()):
+        typer.echo("pomona: interrupted; what was done by then is above", err=True)
+        raise typer.Exit(130)
+
+
+def _group(text: str) -> tuple[str, list[str]]:
+    name, equals, members = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"found --group {text}, expected name=f1,f2,…")
+    return name.strip(), [member.strip() for member in members.split(",") if member.strip()]
 
 
 def _print(source: str, found: FeatureFindings) -> None:

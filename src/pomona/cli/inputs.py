@@ -79,6 +79,19 @@ def read_for_model(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Datas
     return data.widened(ranker.n_features_in_)
 
 
+def read_labelled_for_model(source: str, ranker: Ranker, columns: dict[str, Any]) -> Dataset:
+    """The labelled documents of a file that a model is to be judged on."""
+    from pomona.data.read import read
+    from pomona.data.table import is_table
+
+    path = Path(source)
+    if not path.is_file():
+        raise InputError("is no file: give one of queries that the model was not trained on", path)
+    data = read(path, **columns)
+    is_sparse = not is_table(path) and data.n_features < ranker.n_features_in_
+    return data.widened(ranker.n_features_in_) if is_sparse else data
+
+
 def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The names of the columns, and the cells of each row with the number of its line.
 

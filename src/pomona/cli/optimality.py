@@ -52,7 +52,7 @@ def optimality(
     from pomona.cli.output import finish_analysis, progress_bars
     from pomona.data.read import read
     from pomona.experiments.analysis.optimality import local_optimality
-    from pomona.rankers.base import load_model
+    from pomona.rankers.loading import load_model
 
     options: dict[str, Any] = {
         "n_directions": directions,

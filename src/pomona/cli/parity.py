@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +15,7 @@ from pomona.cli.options import Data, DocId, Json, Label, Model, Qid, named_colum
 if TYPE_CHECKING:
     from pomona.data.dataset import Dataset
     from pomona.rankers.base import Ranker
-    from pomona.tools.engines.parity import Difference
+    from pomona.tools.engines.parity import Causes, Difference
 
 
 def parity(
@@ -44,31 +43,29 @@ def parity(
     """
     from pomona.cli.output import print_json
     from pomona.data.read import read
-    from pomona.rankers.base import load_model
+    from pomona.rankers.loading import load_model
 
     ranker = load_model(model)
     dataset = read(data, **named_columns(label, qid, doc_id))
     if dataset.n_features < ranker.n_features_in_:
         dataset = dataset.widened(ranker.n_features_in_)
-    total, features = compared(ranker, dataset, engine, feature_map)
+    total, causes = compared(ranker, dataset, engine, feature_map)
     if as_json:
-        blamed = {name: asdict(one) for name, one in features.items()}
-        print_json(
-            {"engine": engine, "documents": dataset.n_docs, "differing": asdict(total), "undefined": blamed}
-        )
+        told = {"engine": engine, "documents": dataset.n_docs, "differing": asdict(total)}
+        print_json({**told, **asdict(causes)})
     else:
-        typer.echo("\n".join(lines_of(engine, dataset.n_docs, total, features)))
+        typer.echo("\n".join(lines_of(engine, dataset.n_docs, total, causes)))
     if total.after < total.before - tolerance:
         raise typer.Exit(1)
 
 
 def compared(
     ranker: Ranker, data: Dataset, engine: str, feature_map: Path | None = None
-) -> tuple[Difference, dict[str, Difference]]:
-    """What differs in all, and by each undefined feature."""
+) -> tuple[Difference, Causes]:
+    """What differs in all, and why."""
     from pomona.rankers.exporting import engine_names, read_feature_map
     from pomona.tools.engines.engine import engine_named
-    from pomona.tools.engines.parity import Difference, undefined_features
+    from pomona.tools.engines.parity import Causes, Difference
 
     emulated, names = engine_named(engine), engine_names(ranker.feature_names_)
     if feature_map is not None:
@@ -80,21 +77,24 @@ def compared(
     served = emulated.read(str(text), names)
     aligned = data.gathered().with_features(ranker.feature_names_)
     total = Difference.of(aligned, ranker.predict(aligned), served.score(aligned.X))
-    return total, undefined_features(aligned, ranker.portable(), served, ranker.feature_names_)
+    return total, Causes.of(aligned, ranker.portable(), served, ranker.feature_names_)
 
 
-def lines_of(engine: str, n_docs: int, total: Difference, features: Mapping[str, Difference]) -> list[str]:
+def lines_of(engine: str, n_docs: int, total: Difference, causes: Causes) -> list[str]:
     """The differences in words."""
+
+    def size(one: Difference) -> str:
+        return f"{one.documents} documents, {one.queries} queries, NDCG@10 {one.after - one.before:+.4f}"
+
     lines = [
         f"{engine}: {total.documents} of {n_docs} scores differ by more than rounding, "
         f"in {total.queries} queries; {total.rankings} rankings differ",
         f"NDCG@10 {total.before:.6f} here, {total.after:.6f} there ({total.after - total.before:+.6f})",
     ]
-    lines += [
-        f"undefined {name} goes elsewhere there: {one.documents} documents, {one.queries} queries, "
-        f"NDCG@10 {one.after - one.before:+.4f}"
-        for name, one in features.items()
-    ]
+    lines += [f"undefined {name} {causes.way}: {size(one)}" for name, one in causes.undefined.items()]
+    lines += [f"infinite {name} is undefined there: {size(one)}" for name, one in causes.infinite.items()]
+    if causes.besides.documents:
+        lines.append(f"thresholds, limits or precision of the engine: {size(causes.besides)}")
     if total.rankings and not total.documents:
         lines.append("only rounding: scores that are equal in float32 keep the order in which they came")
     return lines

@@ -28,7 +28,7 @@ def score(
     from pomona._arrays import whole_file
     from pomona.cli.inputs import read_for_model
     from pomona.cli.output import print_json
-    from pomona.rankers.base import load_model
+    from pomona.rankers.loading import load_model
 
     ranker = load_model(model)
     dataset = read_for_model(data, ranker, named_columns(label, qid, doc_id))

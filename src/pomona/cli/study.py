@@ -75,7 +75,8 @@ def study(
         pomona study overfit mq2008 --values 5,31 --measures err@20
         pomona study search "simulate(queries=500)" --dry-run
     """
-    from pomona.cli.compare import Progress, integers, present
+    from pomona.cli.compare import integers, present
+    from pomona.cli.progress import Progress
     from pomona.experiments.spec_options import dataset_table, ranker_tables
     from pomona.experiments.spec_reader import spec_of
 

@@ -70,7 +70,7 @@ def train(
         raise InputError("found a directory, expected the name of a file to write the model to", out)
     start: dict[str, Any] = {}
     if base_model is not None:
-        from pomona.rankers.base import load_model
+        from pomona.rankers.loading import load_model
 
         if not getattr(cls, "starts_from_scores", False):
             raise InputError(f"{cls.name} cannot start from the scores of a model: leave --base-model out")

@@ -80,6 +80,39 @@ def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], 
     return _read_only(np.frombuffer(text, np.uint8)), starts
 
 
+def line_pieces(path: Path, size: int, padding: int) -> Iterator[NDArray[np.uint8]]:
+    """A file in pieces of whole lines, of about `size` bytes, each followed by `padding` newlines.
+
+    A byte order mark is left out, and a last line that does not end is ended.
+    """
+    is_whole = is_plain(path)
+    state = _state(path) if is_whole else None
+    text, is_first = bytearray(), True
+
+    def padded(end: int) -> NDArray[np.uint8]:
+        nonlocal is_first
+        skip = len(_BYTE_ORDER_MARK) * int(is_first and text.startswith(_BYTE_ORDER_MARK))
+        piece = np.empty(end - skip + padding, np.uint8)
+        piece[: end - skip] = np.frombuffer(text, np.uint8)[skip:end]
+        piece[end - skip :] = ord("\n")
+        is_first = False
+        return _read_only(piece)
+
+    for piece in pieces(path):
+        text += piece
+        if len(text) >= size and (end := text.rfind(b"\n") + 1):
+            yield padded(end)
+            text = text[end:]
+        if len(text) > size:
+            require_memory(4 * len(text), path, "a line in it")
+    if text:
+        if not text.endswith(b"\n"):
+            text += b"\n"
+        yield padded(len(text))
+    if is_whole and _state(path) != state:
+        raise InputError("was changed while it was being read", path)
+
+
 def read_bytes(path: Path) -> bytes:
     """The bytes of one file, without a byte order mark."""
     text, _ = read_files([path], padding=1)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from pomona._machine import require_memory
-from pomona.data.dataset import Dataset, gather
+from pomona.data.categories import Categories, with_categories
+from pomona.data.dataset import Dataset
+from pomona.data.rows import gather
 from pomona.data.text import TextColumn
 
 
@@ -30,6 +32,8 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
     first, *others = (part.widened(width, undefined) for part in parts)
     names = first.feature_names
     wide = [first, *(part.with_features(names) for part in others)]
+    categories = _all_categories(wide)
+    wide = [with_categories(part, categories) for part in wide]
     are_texts = len({part.qids.dtype.kind for part in wide}) > 1  # int64 and uint64 would become floats
     query_ids = np.concatenate([part.qid.astype(np.str_) if are_texts else part.qid for part in wide])
     order, query_ptr, qids = gather(query_ids)
@@ -50,6 +54,13 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
         input_order=order,
         **texts,
     )
+    data.categories = categories
     counts = [part.n_undefined for part in wide]
     data.n_undefined = None if None in counts else sum(filter(None, counts))
     return data
+
+
+def _all_categories(parts: Sequence[Dataset]) -> Categories:
+    """The categories of every feature of them, of all parts."""
+    places = sorted({place for part in parts for place in part.categories})
+    return {p: tuple(sorted({name for part in parts for name in part.categories.get(p, ())})) for p in places}

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
-from pomona._machine import require_memory
+from pomona._scratch import fits_memory
 from pomona._splitmix import mix, word_of
 from pomona._types import Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.data.text import offsets
 
 
@@ -39,6 +40,8 @@ def _hash_rows(first, last, bits, out):
 def in_content_order(data: Dataset, weights: Values | None = None) -> Dataset:
     """The same documents in the order of their content, without a copy if they are in it already.
 
+    Features that memory has no room for once more stay in their order, until somebody looks at all of them.
+
     weights : of the documents, in the order of `data.gathered()`. They only tell documents apart that are
         alike else: the order is the same with weights of 1 and without any.
 
@@ -55,10 +58,10 @@ def in_content_order(data: Dataset, weights: Values | None = None) -> Dataset:
     rows = np.lexsort([*keys, np.repeat(place, np.diff(data.query_ptr))])
     if (rows[1:] > rows[:-1]).all():
         return came
-    require_memory(data.X.nbytes, what="putting documents into the order of their content")
     query_ptr = offsets(np.diff(data.query_ptr)[queries])
-    ordered = data.take_rows(rows, query_ptr, data.qids[queries])
-    for name in ("X", "y", "query_ptr", "qids"):  # what was lent to read only stays so
+    lazy = not fits_memory(data.X.nbytes)
+    ordered = data.take_rows(rows, query_ptr, data.qids[queries], lazy=lazy)
+    for name in ("y", "query_ptr", "qids", *(() if lazy else ("X",))):  # what was lent to read only stays so
         getattr(ordered, name).flags.writeable = getattr(data, name).flags.writeable
     ordered.input_order = rows if came.input_order is None else came.input_order[rows]
     return ordered

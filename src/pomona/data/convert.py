@@ -25,6 +25,7 @@ import numpy as np
 
 from pomona._extras import naming_extras
 from pomona._types import Values
+from pomona.data.categories import refuse_categories
 from pomona.data.compression import open_to_write, pieces, plain_name, read_bytes
 from pomona.data.dataset import Dataset
 from pomona.data.letor import read_letor
@@ -124,6 +125,7 @@ def read_weighted(path: Path, *, qrels: Path | None = None, **columns: Any) -> W
 def write_data(documents: Weighted, path: Path, format: str | None = None) -> list[Path]:
     """Write documents, and give the files that were written."""
     data, kind = documents.data, format_of(path, format)
+    refuse_categories(data, "convert")
     if kind in PAIRS:
         return _write_pair(documents, path, PAIRS[kind])
     if kind in ("letor", "svmlight"):

@@ -4,59 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pomona._jit import over_chunks
 from pomona._types import Features, Labels, Offsets
+from pomona.data.categories import Categories
 from pomona.data.columns import (
     checked_features,
     checked_labels,
     ids_of_rows,
     refuse_other_index,
 )
+from pomona.data.rows import Rows, gather, ranks_of
+from pomona.data.taken_rows import TakenRows, take
 from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
     from pomona.data.statistics import Statistics
-
-
-Column = TypeVar("Column")
-
-
-class _Rows(Generic[Column]):
-    """A column of a dataset: kept with queries gathered, seen in the order in which the rows came."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name, self._kept = name, f"_{name}"
-
-    @overload
-    def __get__(self, data: None, owner: type) -> _Rows[Column]: ...
-    @overload
-    def __get__(self, data: Dataset, owner: type) -> Column: ...
-    def __get__(self, data: Dataset | None, owner: type) -> Any:
-        if data is None:
-            return self
-        column = getattr(data, self._kept)
-        if data.input_order is None or column is None:
-            return column
-        if self._name not in data._as_it_came:
-            data._as_it_came[self._name] = _rows(column, np.argsort(data.input_order))
-        return data._as_it_came[self._name]
-
-    def __set__(self, data: Dataset, column: Column) -> None:
-        data._as_it_came.pop(self._name, None)
-        setattr(data, self._kept, column if data.input_order is None else _rows(column, data.input_order))
-
-
-def _rows(column: Any, rows: Offsets) -> Any:
-    """These rows of a column, read only, as they are a copy: what is written there is lost."""
-    if column is None or isinstance(column, TextColumn):
-        return None if column is None else column.take(rows)
-    return read_only(column[rows])
 
 
 class Dataset:
@@ -69,7 +37,8 @@ class Dataset:
 
     Parameters
     ----------
-    X : (n_docs, n_features) array, SciPy sparse matrix or data frame; NaN means undefined.
+    X : (n_docs, n_features) array, SciPy sparse matrix or data frame; NaN means undefined. Columns of a frame
+        that hold texts or categories become codes, whose names are in `categories`.
     y : (n_docs,) labels, finite.
     qid : (n_docs,) query ids, integers or strings.
     group : instead of `qid`, the number of documents of each query, one after the other, as LightGBM has it;
@@ -87,10 +56,12 @@ class Dataset:
     [10.0, 20.0, 30.0]
     """
 
-    X = _Rows[Features]()
-    y = _Rows[Labels]()
-    doc_ids = _Rows[TextColumn | None]()
-    comments = _Rows[TextColumn | None]()
+    X = Rows[Features]()
+    y = Rows[Labels]()
+    doc_ids = Rows[TextColumn | None]()
+    comments = Rows[TextColumn | None]()
+    categories: Categories = MappingProxyType({})
+    """By place of a feature of categories, their names: value k in X is the name k."""
     n_undefined: int | None = None
     """How many feature values the source left undefined, where a reader counted and filled them in."""
 
@@ -106,9 +77,9 @@ class Dataset:
     ) -> None:
         refuse_other_index(X, y=y, qid=qid)
         if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
-            from pomona.data.table import features_of_frame
+            from pomona.data.table import columns_of_frame
 
-            X, column_names = features_of_frame(X)
+            X, column_names, self.categories = columns_of_frame(X)
             has_names = column_names != [str(j) for j in range(len(column_names))]
             feature_names = column_names if feature_names is None and has_names else feature_names
         features = checked_features(X)
@@ -170,6 +141,11 @@ class Dataset:
         from pomona.data.table import dataset_of_frame
 
         return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
+
+    @property
+    def lazy_features(self) -> Features | TakenRows:
+        """X of `gathered()`, or what gives its rows, where there was no room for a copy in their order."""
+        return self._X
 
     @property
     def qid(self) -> NDArray[Any]:
@@ -243,20 +219,28 @@ class Dataset:
         rows = np.repeat(self._query_ptr[wanted] - query_ptr[:-1], lengths) + np.arange(query_ptr[-1])
         return self.take_rows(rows, query_ptr, self.qids[wanted])
 
-    def take_rows(self, rows: Offsets, query_ptr: Offsets, qids: NDArray[Any]) -> Dataset:
-        """These rows of `gathered()`, which are those of the queries `qids`, one query after the other."""
-        features: Features = np.empty((len(rows), self.n_features), self._X.dtype)
-        over_chunks(_take, len(rows), self._X, rows, features, smallest=1 << 14)
-        return Dataset.from_parts(
-            features,
+    def take_rows(
+        self, rows: Offsets, query_ptr: Offsets, qids: NDArray[Any], *, lazy: bool = False
+    ) -> Dataset:
+        """These rows of `gathered()`, which are those of the queries `qids`, one query after the other.
+
+        lazy : leave the features where they are until they are looked at.
+        """
+        source, places = self._X, rows
+        if isinstance(source, TakenRows):
+            source, places = source.source, source.rows[rows]
+        part = Dataset.from_parts(
+            cast(Features, TakenRows(source, places)) if lazy else take(source, places),
             self._y[rows],
             query_ptr,
             qids,
             doc_ids=None if self._doc_ids is None else self._doc_ids.take(rows),
             comments=None if self._comments is None else self._comments.take(rows),
             feature_names=self.feature_names,
-            input_order=None if self.input_order is None else _ranks(self.input_order[rows]),
+            input_order=None if self.input_order is None else ranks_of(self.input_order[rows]),
         )
+        part.categories = self.categories
+        return part
 
     def split(self, fractions: Sequence[float], seed: int = 0) -> list[Dataset]:
         """Random parts of whole queries, e.g. `split([.6, .2, .2])`.
@@ -308,11 +292,14 @@ class Dataset:
         features = self._X if X is None else self.from_input_order(X)
         data = self._with(features, self._y if y is None else self.from_input_order(y), feature_names)
         data.n_undefined = self.n_undefined if X is None else None
+        if X is not None and data.feature_names != self.feature_names:  # other features: known by their names
+            by_name = {self.feature_names[place]: names for place, names in self.categories.items()}
+            data.categories = {j: by_name[n] for j, n in enumerate(data.feature_names) if n in by_name}
         return data
 
     def _with(self, X: Features, y: Labels, feature_names: Sequence[str] | None) -> Dataset:
         """The same documents with these features and labels, gathered."""
-        return Dataset.from_parts(
+        data = Dataset.from_parts(
             X,
             y,
             self._query_ptr,
@@ -322,6 +309,8 @@ class Dataset:
             feature_names=feature_names,
             input_order=self.input_order,
         )
+        data.categories = self.categories
+        return data
 
     def widened(self, n_features: int, undefined: float = 0.0) -> Dataset:
         """The same documents with features added at the end, where a sparse file does not mention them."""
@@ -351,7 +340,10 @@ class Dataset:
         place = {name: j for j, name in enumerate(self.feature_names)}
         if place.keys() == set(wanted) and len(place) == self.n_features == len(wanted):
             X = np.ascontiguousarray(self._X[:, [place[name] for name in wanted]])
-            return self._with(X, self._y, wanted)
+            data = self._with(X, self._y, wanted)
+            old = ((j, place[name]) for j, name in enumerate(wanted))
+            data.categories = {j: self.categories[at] for j, at in old if at in self.categories}
+            return data
         is_numbered = self.feature_names == numbered(self.n_features) or wanted == numbered(len(wanted))
         if is_numbered and self.n_features == len(wanted):
             return self.replace(feature_names=wanted)
@@ -381,11 +373,6 @@ class Dataset:
         return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
 
 
-def _take(first: int, last: int, X: Features, rows: Offsets, out: Features) -> None:
-    """Rows of a large table, which several threads copy faster than one."""
-    np.take(X, rows[first:last], axis=0, out=out[first:last], mode="clip")
-
-
 @cache
 def numbered(n_features: int) -> tuple[str, ...]:
     """The names of features that nobody named."""
@@ -395,42 +382,3 @@ def numbered(n_features: int) -> tuple[str, ...]:
 def _some(names: Sequence[str]) -> str:
     """The first names of a list."""
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-
-
-def _ranks(places: Offsets) -> Offsets | None:
-    """The place of each among those given; None if they rise."""
-    ranks = np.empty_like(places)
-    ranks[np.argsort(places, kind="stable")] = np.arange(len(places))
-    return ranks if (np.diff(ranks) < 0).any() else None
-
-
-def gather(query_ids: NDArray[Any]) -> tuple[Offsets | None, Offsets, NDArray[Any]]:
-    """Group rows by query: (row order or None when already grouped, query_ptr, the distinct ids).
-
-    Queries come in order of first appearance, rows of a query in input order.
-    """
-    n = len(query_ids)
-    if n == 0:
-        return None, np.zeros(1, np.int64), query_ids
-    starts = np.flatnonzero(np.concatenate(([True], query_ids[1:] != query_ids[:-1])))
-    run_ids = query_ids[starts]
-    distinct, first, which = np.unique(run_ids, return_index=True, return_inverse=True)
-    if len(distinct) == len(run_ids):
-        return None, np.append(starts, n).astype(np.int64), run_ids
-    place = np.empty(len(distinct), np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(len(distinct))
-    run_lengths = np.diff(np.append(starts, n))
-    query_of_row = np.repeat(place[which], run_lengths)
-    order = np.argsort(query_of_row, kind="stable").astype(np.int64)
-    return order, offsets(np.bincount(query_of_row)), run_ids[np.sort(first)]
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array as one that is not written to.
-
-    Arrays mapped from disk are read-only, others are not, and a kernel compiles anew for each kind: given all
-    its inputs through here, it compiles once.
-    """
-    view = array.view(np.ndarray)
-    view.flags.writeable = False
-    return view

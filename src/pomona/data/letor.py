@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -22,22 +22,30 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import over_chunks
 from pomona._machine import in_units, memory_room, require_memory
 from pomona._types import Features, Labels, Offsets
 from pomona.data import _letor_kernels as kernels
 from pomona.data import parsed_cache
 from pomona.data.columns import LARGEST_LABEL
-from pomona.data.compression import plain_name, read_bytes
-from pomona.data.dataset import Dataset, gather
-from pomona.data.letor_source import BYTES_A_LINE, BYTES_A_PIECE, LetorSource
-from pomona.data.text import TextColumn, offsets, text_array
+from pomona.data.compression import is_plain, plain_name
+from pomona.data.dataset import Dataset
+from pomona.data.letor_source import (
+    BYTES_A_PIECE,
+    LINES_A_PIECE,
+    LetorSource,
+    over_pieces,
+    read_comments,
+)
+from pomona.data.query_sizes import QuerySizes
+from pomona.data.rows import gather
+from pomona.data.text import text_array
 from pomona.errors import InputError
 
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
-_LINES_A_PIECE = 2048
 _NAMES_A_CHECK, _BYTES_A_NAME = 1 << 15, 512
+_BYTES_STREAMED = 1 << 27  # at a time, of text that does not fit into memory, or is kept in the cache
+_DECOMPRESSED = 8  # bytes of text in a compressed byte, about
 
 
 def read_letor(
@@ -62,6 +70,8 @@ def read_letor(
     query_file : for lines without `qid:`, a file with the number of rows of each query (one for each of
         `paths`), as LightGBM has it; queries are then numbered from 1.
     cache : keep a binary copy, and map it instead of reading the text as long as that does not change.
+
+    Text that memory has no room for is read piece by piece into a file on disk, which is then mapped.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -90,10 +100,15 @@ def read_letor(
     def parse() -> Dataset:
         return _parse(files, n_features, filling, query_files)
 
+    def pieces() -> Iterator[Dataset]:
+        return _pieces(files, n_features, filling, query_files)
+
+    stream = parsed_cache.Stream(str(files[0]), pieces, undefined=float(filling))
     if not cache:
-        return parse()
+        return parsed_cache.mapped(stream) if _are_beyond_memory(files) else parse()
+    sources, parameters = [*files, *(query_files or ())], [n_features, float(undefined), len(files)]
     return parsed_cache.kept(
-        [*files, *(query_files or ())], [n_features, float(undefined), len(files)], parse
+        sources, parameters, parse, lambda: stream if _size_of(files) > _BYTES_STREAMED else None
     )
 
 
@@ -123,14 +138,66 @@ def _parse(
     source = LetorSource.read(files)
     source.require_memory_of_lines(shortest=8 if query_files is None else 2)
     heads = _read_heads(source, with_queries=query_files is None)
+    if len(heads.labels) == 0 and heads.error is None:
+        raise _no_document(files)
+    queries = None
+    if query_files is not None:
+        sizes = QuerySizes.read(query_files)
+        n_rows = np.diff(np.searchsorted(heads.features_at, [*source.starts, source.text.size])).tolist()
+        for number, file in enumerate(files if heads.error is None else ()):
+            sizes.check(number, file, n_rows[number])
+        queries = sizes.queries_of(0, len(heads.labels))
+    data = _documents(source, heads, n_features, undefined, queries)
+    if len(files) > 1 and query_files is None:
+        ends = np.searchsorted(heads.features_at, source.starts[1:])
+        of_files = [np.unique(part) for part in np.split(heads.queries, ends)]
+        names = None if heads.names is None else np.array(heads.names, object)
+        warn_of_shared_queries([ids if names is None else names[ids] for ids in of_files], files)
+    return data
+
+
+def _pieces(
+    files: Sequence[Path], n_features: int | None, undefined: np.float32, query_files: Sequence[Path] | None
+) -> Iterator[Dataset]:
+    """The same documents, some lines at a time."""
+    size = max(BYTES_A_PIECE, min(_BYTES_STREAMED, memory_room() // 16))
+    sizes = None if query_files is None else QuerySizes.read(query_files)
+    of_files: list[NDArray[Any]] = []
+    n_docs = 0
+    for number, file in enumerate(files):
+        before, qids = n_docs, set()
+        for source in LetorSource.in_pieces(file, size):
+            source.require_memory_of_lines(shortest=8 if sizes is None else 2)
+            heads = _read_heads(source, with_queries=sizes is None)
+            n = len(heads.labels)
+            if n == 0 and heads.error is None:
+                continue
+            queries = None if sizes is None else sizes.queries_of(n_docs, n_docs + n)
+            piece = _documents(source, heads, n_features, undefined, queries)
+            qids.update(piece.qids.tolist())
+            n_docs += n
+            yield piece
+        if sizes is None:
+            of_files.append(np.array([str(qid) for qid in qids]))
+        else:
+            sizes.check(number, file, n_docs - before)
+    if n_docs == 0:
+        raise _no_document(files)
+    if len(of_files) > 1:
+        warn_of_shared_queries(of_files, files)
+
+
+def _documents(
+    source: LetorSource,
+    heads: _Heads,
+    n_features: int | None,
+    undefined: np.float32,
+    queries: NDArray[np.int64] | None,
+) -> Dataset:
+    """The documents of a text whose heads are read; `queries` has their query ids, where no line has."""
     n_docs = len(heads.labels)
-    if n_docs == 0 and heads.error is None:
-        raise InputError("found no document", ", ".join(str(path) for path in files))
-    if query_files is None:
-        order, query_ptr, qids = gather(heads.queries)
-        qids = qids if heads.names is None else text_array(heads.names)[qids]
-    else:
-        order, query_ptr, qids = None, *_queries_by_size(query_files, source, heads)
+    order, query_ptr, qids = gather(heads.queries if queries is None else queries)
+    qids = qids if heads.names is None else text_array(heads.names)[qids]
     rows = np.empty(0, np.int64)
     if order is not None:
         rows = np.empty(n_docs, np.int64)
@@ -138,12 +205,7 @@ def _parse(
     X, n_undefined, hash_at = _read_features(source, heads, rows, n_features, undefined)
     if heads.error is not None:  # only now, because an earlier line may have a wrong feature
         raise heads.error
-    if len(files) > 1 and query_files is None:
-        ends = np.searchsorted(heads.features_at, source.starts[1:])
-        of_files = [np.unique(part) for part in np.split(heads.queries, ends)]
-        names = None if heads.names is None else np.array(heads.names, object)
-        warn_of_shared_queries([ids if names is None else names[ids] for ids in of_files], files)
-    comments, doc_ids = _read_comments(source, hash_at if order is None else hash_at[order])
+    comments, doc_ids = read_comments(source, hash_at if order is None else hash_at[order])
     data = Dataset.from_parts(
         X,
         heads.labels if order is None else heads.labels[order],
@@ -157,9 +219,25 @@ def _parse(
     return data
 
 
+def _size_of(files: Sequence[Path]) -> int:
+    """How many bytes of text there are, about; pipes tell nothing."""
+    sizes = {file: file.stat().st_size for file in files if file.is_file()}
+    return sum(size if is_plain(file) else _DECOMPRESSED * size for file, size in sizes.items())
+
+
+def _are_beyond_memory(files: Sequence[Path]) -> bool:
+    """Whether the text, and features that take as much again, had better not be in memory at once."""
+    size = _size_of(files)
+    return size > _BYTES_STREAMED // 8 and 2 * size > memory_room()
+
+
+def _no_document(files: Sequence[Path]) -> InputError:
+    return InputError("found no document", ", ".join(str(path) for path in files))
+
+
 def _read_heads(source: LetorSource, with_queries: bool) -> _Heads:
     n_bytes = source.text.size - kernels.PADDING + 1
-    parts = _over_pieces(kernels.index_lines, n_bytes, BYTES_A_PIECE, source.text, source.words, with_queries)
+    parts = over_pieces(kernels.index_lines, n_bytes, BYTES_A_PIECE, source.text, source.words, with_queries)
     error = None
     for i, (*_, error_at, code) in enumerate(parts):
         if code != kernels.FINE:
@@ -229,29 +307,6 @@ def _head_error(source: LetorSource, at: int, code: int) -> InputError:
     )
 
 
-def _queries_by_size(
-    query_files: Sequence[Path], source: LetorSource, heads: _Heads
-) -> tuple[Offsets, NDArray[np.int64]]:
-    n_rows = np.diff(np.searchsorted(heads.features_at, [*source.starts, source.text.size]))
-    sizes: list[int] = []
-    for query_file, path, n in zip(query_files, source.files, n_rows.tolist(), strict=True):
-        before = len(sizes)
-        text = read_bytes(query_file)
-        require_memory(BYTES_A_LINE * text.count(b"\n"), query_file)
-        for number, line in enumerate(text.split(b"\n"), 1):
-            token = line.strip(b" \t\r")
-            if not token:
-                continue
-            if not token.isdigit() or len(token) > 18 or int(token) == 0:
-                shown = token[:40].decode(errors="replace")
-                raise InputError(f"found {shown!r}, expected the rows of a query", query_file, number, 1)
-            sizes.append(int(token))
-        total = sum(sizes[before:])
-        if total != n and heads.error is None:
-            raise InputError(f"its queries have {total} rows, but {path} has {n}", query_file)
-    return offsets(sizes), np.arange(1, len(sizes) + 1)
-
-
 def _read_features(
     source: LetorSource,
     heads: _Heads,
@@ -271,10 +326,10 @@ def _read_features(
         width = 0  # the guess may come out of a comment, and then X is copied: look before allocating
     while True:
         X = np.empty((n_docs, width), np.float32)
-        parts = _over_pieces(
+        parts = over_pieces(
             kernels.read_features,
             n_docs,
-            _LINES_A_PIECE,
+            LINES_A_PIECE,
             source.text,
             source.words,
             heads.features_at,
@@ -332,33 +387,6 @@ def _feature_error(source: LetorSource, at: int, code: int, largest: int) -> Inp
 
 def _memory_of(n_docs: int, width: int) -> int:
     return n_docs * width * 4
-
-
-def _read_comments(source: LetorSource, hash_at: Offsets) -> tuple[TextColumn | None, TextColumn | None]:
-    """The comments and the document ids in them; None for those that no line has."""
-    if (hash_at < 0).all():
-        return None, None
-    bounds = np.empty((len(hash_at), 4), np.int64)
-    _over_pieces(kernels.find_comments, len(hash_at), _LINES_A_PIECE, source.text, hash_at, bounds)
-    return _column(source, bounds[:, 0], bounds[:, 1]), _column(source, bounds[:, 2], bounds[:, 3])
-
-
-def _column(source: LetorSource, starts: Offsets, lengths: Offsets) -> TextColumn | None:
-    places = offsets(lengths)
-    if places[-1] == 0:
-        return None
-    out = np.empty(places[-1], np.uint8)
-    _over_pieces(kernels.copy_texts, len(starts), _LINES_A_PIECE, source.text, starts, places, out)
-    return TextColumn(out, places)
-
-
-def _over_pieces(kernel: Callable[..., Any], n_items: int, size: int, *arguments: Any) -> list[Any]:
-    """What the kernel returns for pieces of at most `size` items, in order; pieces run in threads."""
-
-    def run(first: int, last: int) -> list[Any]:
-        return [kernel(a, min(a + size, last), *arguments) for a in range(first, last, size)]
-
-    return [result for results in over_chunks(run, n_items, smallest=size) for result in results]
 
 
 def warn_of_shared_queries(qids: Sequence[NDArray[Any]], files: Sequence[Path]) -> None:

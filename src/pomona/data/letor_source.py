@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import over_chunks
 from pomona._machine import memory_room, require_memory
+from pomona._types import Offsets
 from pomona.data import _letor_kernels as kernels
-from pomona.data.compression import read_files
+from pomona.data.compression import line_pieces, read_files
+from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 
 BYTES_A_PIECE = 1 << 20
 """Small enough for Ctrl-C to be heard between two pieces, large enough to forget the cost of a call."""
+LINES_A_PIECE = 2048
 BYTES_A_LINE = 176
 """For the heads, the gathering of queries and the places of comments, at the most: a test measures."""
 _CONTENT, _TOKEN = re.compile(rb"[^\n#]*"), re.compile(rb"[^ \t\n#]{0,1000}")
@@ -31,13 +35,22 @@ class LetorSource:
     starts: Sequence[int]
     text: NDArray[np.uint8]
     words: NDArray[np.uint64]
+    lines_before: int = 0
+    """Of the file, where the text is not its start."""
 
     @classmethod
     def read(cls, files: Sequence[Path]) -> LetorSource:
         """The text of these files."""
         text, starts = read_files(files, kernels.PADDING)
-        words: NDArray[np.uint64] = np.ndarray((text.size - 7,), np.uint64, text, strides=(1,))
-        return cls(files, starts, text, words)
+        return cls(files, starts, text, _words(text))
+
+    @classmethod
+    def in_pieces(cls, file: Path, size: int) -> Iterator[LetorSource]:
+        """The text of a file in pieces of whole lines, of about so many bytes each."""
+        n_lines = 0
+        for piece in line_pieces(file, size, kernels.PADDING):
+            yield cls([file], [0], piece, _words(piece), n_lines)
+            n_lines += int(np.count_nonzero(piece == ord("\n"))) - kernels.PADDING
 
     def content(self, at: int) -> bytes:
         """The rest of a line from here, without its comment and its end."""
@@ -69,7 +82,8 @@ class LetorSource:
         if token:
             shown = repr(token if len(token) <= 40 else token[:39] + "…")
         message = f"found {shown}, expected {expected}"
-        return InputError(message, self.files[file], len(newlines) + 1, int(column))
+        line = self.lines_before + len(newlines) + 1
+        return InputError(message, self.files[file], line, int(column))
 
     def require_memory_of_lines(self, shortest: int) -> None:
         """Refuse more lines than memory has room for; they are counted only where it could be short."""
@@ -81,3 +95,34 @@ class LetorSource:
         starts = range(first, last, BYTES_A_PIECE)
         pieces = (self.text[start : min(start + BYTES_A_PIECE, last)] for start in starts)
         return sum(int(np.count_nonzero(piece == ord("\n"))) for piece in pieces)
+
+
+def _words(text: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    return np.ndarray((text.size - 7,), np.uint64, text, strides=(1,))
+
+
+def read_comments(source: LetorSource, hash_at: Offsets) -> tuple[TextColumn | None, TextColumn | None]:
+    """The comments and the document ids in them; None for those that no line has."""
+    if (hash_at < 0).all():
+        return None, None
+    bounds = np.empty((len(hash_at), 4), np.int64)
+    over_pieces(kernels.find_comments, len(hash_at), LINES_A_PIECE, source.text, hash_at, bounds)
+    return _column(source, bounds[:, 0], bounds[:, 1]), _column(source, bounds[:, 2], bounds[:, 3])
+
+
+def _column(source: LetorSource, starts: Offsets, lengths: Offsets) -> TextColumn | None:
+    places = offsets(lengths)
+    if places[-1] == 0:
+        return None
+    out = np.empty(places[-1], np.uint8)
+    over_pieces(kernels.copy_texts, len(starts), LINES_A_PIECE, source.text, starts, places, out)
+    return TextColumn(out, places)
+
+
+def over_pieces(kernel: Callable[..., Any], n_items: int, size: int, *arguments: Any) -> list[Any]:
+    """What the kernel returns for pieces of at most `size` items, in order; pieces run in threads."""
+
+    def run(first: int, last: int) -> list[Any]:
+        return [kernel(a, min(a + size, last), *arguments) for a in range(first, last, size)]
+
+    return [result for results in over_chunks(run, n_items, smallest=size) for result in results]

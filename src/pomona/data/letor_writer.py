@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from pomona._jit import n_threads, over_chunks
 from pomona.data import _letor_kernels as kernels
+from pomona.data.categories import refuse_categories
 from pomona.data.compression import open_to_write
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.data.text import TextColumn
 from pomona.errors import InputError
 
@@ -33,6 +35,7 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
     1 qid:a 1:0.1 2:3
     0 qid:b 1:nan 2:-1e-7
     """
+    refuse_categories(data, "LETOR's format")
     order, data = data.input_order, data.gathered()
     if not np.isfinite(data.y).all():
         raise InputError("cannot be written: a label is not finite", path)

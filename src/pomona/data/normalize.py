@@ -21,8 +21,10 @@ from sklearn.utils.validation import validate_data
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Offsets
+from pomona.data.categories import refuse_categories
 from pomona.data.columns import checked_query_ids
-from pomona.data.dataset import Dataset, gather, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import gather, read_only
 from pomona.errors import InputError, UnknownNameError
 
 Table = NDArray[np.floating]
@@ -138,6 +140,7 @@ def normalize(data: Dataset, method: str = "minmax") -> Dataset:
     """
     if method not in _KERNELS:
         raise UnknownNameError("normalization", method, _KERNELS)
+    refuse_categories(data, "normalize")
     rows = data.gathered()
     if np.isinf(rows.X).any():
         raise InputError("X holds an infinite value, which no scale can hold: clip it, or make it NaN")

@@ -2,7 +2,7 @@
 
 A copy is named by the paths and the parameters, and holds for each source its size, its times of change and
 a digest of sampled blocks. It may vanish, be damaged, be impossible to write, or lie where others can write:
-then the text is parsed.
+then the text is parsed. What is large is parsed piece by piece, straight into the copy.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import logging
 import os
+import secrets
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +26,35 @@ from numpy.typing import NDArray
 from pomona._arrays import read_arrays, write_arrays
 from pomona._cache import cache_directory, is_private
 from pomona.data.dataset import Dataset
+from pomona.data.stream import write_stream
 from pomona.data.text import TextColumn
 from pomona.errors import InputError, PomonaError
 
-_KIND = "dataset 2"  # changes whenever the reader would make other arrays of the same text
+_KIND = "dataset 3"  # changes whenever the reader would make other arrays of the same text
 _N_BLOCKS, _BLOCK = 16, 4096
 _KEPT_DAYS = 30
 
 
-def kept(sources: Sequence[Path], parameters: Sequence[Any], parse: Callable[[], Dataset]) -> Dataset:
-    """What `parse` makes of the sources: mapped from the copy if there is one, else parsed and kept."""
+@dataclass(frozen=True)
+class Stream:
+    """Data in pieces, each some of the rows, that are made one after the other when they are wanted."""
+
+    name: str
+    pieces: Callable[[], Iterable[Dataset]]
+    feature_names: Sequence[str] | None = None
+    undefined: float = 0.0
+
+
+def kept(
+    sources: Sequence[Path],
+    parameters: Sequence[Any],
+    parse: Callable[[], Dataset],
+    stream: Callable[[], Stream | None],
+) -> Dataset:
+    """What `parse` makes of the sources: mapped from the copy if there is one, else parsed and kept.
+
+    stream : gives the same in pieces, where the whole is large.
+    """
     try:
         before = _fingerprint(sources)
     except OSError:  # a pipe, or no file at all: parsing will say
@@ -43,6 +65,8 @@ def kept(sources: Sequence[Path], parameters: Sequence[Any], parse: Callable[[],
         header, arrays = read_arrays(copy, _KIND, mapped=True)
         if header["sources"] == before:
             return _dataset(header, arrays)
+    if (in_pieces := stream()) is not None and _can_be_written(copy.parent):
+        return _streamed(copy, {"sources": before}, in_pieces, lambda: _fingerprint(sources) == before)
     data = parse()
     try:
         if _fingerprint(sources) == before:
@@ -53,6 +77,37 @@ def kept(sources: Sequence[Path], parameters: Sequence[Any], parse: Callable[[],
     except (OSError, PomonaError) as error:
         warnings.warn(f"no copy of {sources[0]} is kept: {error}", RuntimeWarning, stacklevel=3)
     return data
+
+
+def mapped(stream: Stream) -> Dataset:
+    """Data that may be larger than memory, from pieces: they lie in a file that is gone when they are."""
+    directory = cache_directory() / "data"
+    if not _can_be_written(directory):
+        raise InputError(
+            f"{stream.name} does not fit into memory, nor can {directory} be used: set POMONA_CACHE"
+        )
+    return _streamed(directory / f"{secrets.token_hex(16)}.mapped", {}, stream, lambda: False)
+
+
+def _streamed(path: Path, facts: dict[str, Any], stream: Stream, is_kept: Callable[[], bool]) -> Dataset:
+    """Pieces written to a file, which is kept if it is known at the end to be a copy, and mapped."""
+    logging.getLogger("pomona").warning(f"reading {stream.name}, which is large, into {path.parent} …")
+    facts = {**facts, "feature_names": stream.feature_names}
+    write_stream(path, _KIND, facts, stream.pieces(), stream.undefined)
+    data = _dataset(*read_arrays(path, _KIND, mapped=True, writable=False))
+    if not is_kept():
+        with contextlib.suppress(OSError):  # Windows deletes no file that is mapped: `_forget_old` will
+            path.unlink()
+    _forget_old(path.parent)
+    return data
+
+
+def _can_be_written(directory: Path) -> bool:
+    with contextlib.suppress(OSError, PomonaError):
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _refuse_open(directory)
+        return os.access(directory, os.W_OK)
+    return False
 
 
 def _refuse_open(directory: Path) -> None:
@@ -86,7 +141,8 @@ def _fingerprint_of(path: Path) -> list[Any]:
 
 
 def _facts(data: Dataset) -> dict[str, Any]:
-    return {"n_undefined": data.n_undefined, "feature_names": data.feature_names}
+    categories = {str(place): names for place, names in data.categories.items()}
+    return {"n_undefined": data.n_undefined, "feature_names": data.feature_names, "categories": categories}
 
 
 def _arrays(data: Dataset) -> dict[str, NDArray[Any]]:
@@ -127,6 +183,7 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         **columns,
     )
     data.n_undefined = header["n_undefined"]
+    data.categories = {int(place): tuple(names) for place, names in header["categories"].items()}
     return data
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Offsets
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.data.text import TextColumn
 
 Hashes = NDArray[np.uint64]

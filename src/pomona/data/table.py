@@ -1,14 +1,16 @@
 """Datasets from data frames (pandas, polars, any that narwhals knows) and from files of tables.
 
 One column is the label, one the query id, perhaps one the document id; every other column is a feature.
-Null means undefined in a feature (NaN) and is refused in a label or a query id.
+Null means undefined in a feature (NaN) and is refused in a label or a query id. Texts and categories become
+codes that keep their names (`categories.py`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._extras import naming_extras
-from pomona._machine import require_memory
+from pomona._machine import memory_room, require_memory
+from pomona.data.categories import Categories, codes_of, is_category
 from pomona.data.compression import is_plain, plain_name, read_bytes
 from pomona.data.dataset import Dataset
-from pomona.data.parsed_cache import kept
-from pomona.data.table_size import check_delimited, parquet_bytes, require_cells
+from pomona.data.parsed_cache import Stream, kept, mapped
+from pomona.data.table_size import bytes_of_cells, check_delimited, parquet_bytes, require_cells
 from pomona.errors import InputError
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc")
+_BINARY = (".parquet", ".arrow", ".feather", ".ipc")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", *_BINARY)
+
+_LARGE = 1 << 28  # bytes that a table, or a piece of a larger one, may take while it is read
+_MOST_INFLATED = 32  # times its file: no table is written to the disk that is much larger than it looks
 
 
 def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = None) -> Dataset:
@@ -44,17 +51,19 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
             _check_column(name, table.columns, use)
     for name in (label, qid):
         _check_no_null(table.get_column(name), name)
-    X, feature_names = features_of_frame(table.drop(special))
+    X, feature_names, categories = columns_of_frame(table.drop(special))
     labels = table.get_column(label)
     y = _exact(labels) if labels.dtype.is_integer() else _numbers(labels, "label")
     try:
-        return Dataset(
+        data = Dataset(
             X,
             y,
             _exact(table.get_column(qid)),
             doc_ids=None if doc_id is None else _texts(table.get_column(doc_id)),
             feature_names=feature_names,
         )
+        data.categories = categories
+        return data
     except InputError as error:
         raise InputError(f"columns {label!r} (label) and {qid!r} (query id): {error}") from None
 
@@ -76,19 +85,69 @@ def read_table(
         raise InputError("no such file", path)
 
     def parse() -> Dataset:
-        import polars as pl
-
-        try:
+        with _table_errors(file):
             frame = read_frame(file, qid, doc_id)
             if frame.is_empty():
-                raise InputError("found no document, expected a row for each below the names of the columns")
+                raise _no_row()
             return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
-        except InputError as error:
-            raise error if error.file else InputError(str(error), path) from None
-        except pl.exceptions.PanicException as error:  # some damage shows only when columns are looked at
-            raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", path) from None
 
-    return kept([file], [label, qid, doc_id], parse) if cache else parse()
+    def stream() -> Stream | None:
+        with _table_errors(file):
+            return _stream(file, label, qid, doc_id, is_kept=cache)
+
+    if cache:
+        return kept([file], [label, qid, doc_id], parse, stream)
+    in_pieces = stream()
+    return parse() if in_pieces is None else mapped(in_pieces)
+
+
+def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bool) -> Stream | None:
+    """A binary table in pieces, if that is the way to read it: it does not fit, or is large and kept."""
+    if _suffix(file) not in _BINARY or file.stat().st_size < _LARGE // 64 or not is_plain(file):
+        return None
+    import polars as pl
+
+    lazy = pl.scan_parquet(file) if _suffix(file) == ".parquet" else pl.scan_ipc(file)
+    columns = lazy.collect_schema()
+    names = columns.names()
+    features = [name for name in names if name not in (label, qid, doc_id)]
+    categories = (pl.String, pl.Categorical, pl.Enum)
+    if any(columns[name].base_type() in categories for name in features):  # each piece would number them anew
+        return None
+    n_rows = lazy.select(pl.len()).collect().item()
+    n_bytes, step = bytes_of_cells(n_rows, len(names)), max(_LARGE // bytes_of_cells(1, len(names)), 1)
+    is_inflated = 4 * n_rows * len(names) > _MOST_INFLATED * file.stat().st_size
+    if n_rows <= step or is_inflated or not (is_kept or n_bytes > memory_room()):
+        return None
+
+    def pieces() -> Iterator[Dataset]:
+        with _table_errors(file):
+            for name in (label, qid):  # so that what is missing has its place among all rows
+                _check_column(name, names, "label" if name == label else "qid")
+                _check_no_null(_narwhals_frame(lazy.select(name).collect()).get_column(name), name)
+            for first in range(0, n_rows, step):
+                frame = lazy.slice(first, step).collect()
+                yield dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
+
+    return Stream(str(file), pieces, features)
+
+
+@contextlib.contextmanager
+def _table_errors(file: Path) -> Iterator[None]:
+    """Whatever is wrong with a table becomes one clear error that names its file."""
+    import polars as pl
+
+    try:
+        yield
+    except InputError as error:
+        raise error if error.file else InputError(str(error), file) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        # Some damage shows only when columns are looked at.
+        raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", file) from None
+
+
+def _no_row() -> InputError:
+    return InputError("found no document, expected a row for each below the names of the columns")
 
 
 def read_to_score(
@@ -115,18 +174,20 @@ def read_to_score(
         found = {special[name]: frame.get_column(name) for name in frame.columns if name in special}
         others = [name for name in frame.columns if name not in special]
         wanted = list(features) if features and set(features) <= set(others) else others
-        X, names = features_of_frame(frame.select(wanted))
+        X, names, categories = columns_of_frame(frame.select(wanted))
         labels, queries = found.get("label"), found.get("qid")
         has_labels = labels is not None and labels.dtype.is_numeric() and not labels.is_null().any()
         if queries is not None:
             _check_no_null(queries, str(queries.name))
-        return Dataset(
+        data = Dataset(
             X,
             np.nan_to_num(_numbers(labels, "label")) if has_labels else np.zeros(len(X)),
             np.zeros(len(X), np.int64) if queries is None else _exact(queries),
             doc_ids=None if doc_id is None else _texts(found["doc_id"]),
             feature_names=names,
         )
+        data.categories = categories
+        return data
     except InputError as error:
         raise InputError(str(error), path) from None
 
@@ -202,7 +263,7 @@ def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: s
                 )
     if qid in frame.columns and frame[qid].str.contains(r"^(?:0|-?[1-9][0-9]{0,17})$").all():
         frame = frame.with_columns(pl.col(qid).cast(pl.Int64))
-    return frame
+    return frame.rename(lambda name: name.replace('""', '"'))  # which polars leaves doubled in a heading
 
 
 def is_table(path: str | Path) -> bool:
@@ -219,18 +280,31 @@ def _suffix(path: Path) -> str:
 
 
 def features_of_frame(frame: Any, dtype: Any = np.float32) -> tuple[NDArray[Any], list[str]]:
-    """All columns of a data frame as features (float32, if not said otherwise), with their names."""
+    """All columns of a data frame, which hold numbers, as features of this type, with their names."""
+    features, names, _ = columns_of_frame(frame, dtype, with_categories=False)
+    return features, names
+
+
+def columns_of_frame(
+    frame: Any, dtype: Any = np.float32, *, with_categories: bool = True
+) -> tuple[NDArray[Any], list[str], Categories]:
+    """All columns of a data frame as features, with their names, and the names of categories."""
     names, plain = _plain_values(frame)
     if plain is not None:
         with np.errstate(over="ignore"):
             out = plain.astype(dtype, order="C")
         if np.isfinite(out).all() or not (np.isinf(out) & np.isfinite(plain)).any():
-            return out, list(map(str, names))
+            return out, list(map(str, names)), {}
     table = _narwhals_frame(frame)
     names = [str(name) for name in table.columns]
     out = np.empty((len(table), len(names)), dtype)
+    categories: dict[int, tuple[str, ...]] = {}
     for place, name in enumerate(table.columns):
-        column = _numbers(table.get_column(name), "feature")  # table[0] would be a row
+        found = table.get_column(name)  # table[0] would be a row
+        if with_categories and is_category(found) and found.null_count() < len(found):
+            out[:, place], categories[place] = codes_of(found)
+            continue
+        column = _numbers(found, "feature")
         try:
             with np.errstate(over="raise"):
                 out[:, place] = column
@@ -238,7 +312,7 @@ def features_of_frame(frame: Any, dtype: Any = np.float32) -> tuple[NDArray[Any]
             raise InputError(
                 f"column {name!r} holds a finite value beyond float32 (3.4e38): rescale it"
             ) from None
-    return out, names
+    return out, names, categories
 
 
 def _plain_values(frame: Any) -> tuple[Sequence[Any], NDArray[Any] | None]:
@@ -248,12 +322,16 @@ def _plain_values(frame: Any) -> tuple[Sequence[Any], NDArray[Any] | None]:
     """
     library = type(frame).__module__.partition(".")[0]
     names: Sequence[Any] = ()
-    if library == "pandas" and frame.columns.is_unique:
+    if library == "pandas" and frame.columns.is_unique and not _has_pandas_categories(frame):
         names = frame.columns.to_numpy().tolist()
     elif library == "polars" and hasattr(frame, "to_numpy") and _are_numbers(frame.dtypes):
         names = frame.columns
     values = frame.to_numpy() if names else None
     return names, values if values is not None and values.dtype.kind in "iuf" else None
+
+
+def _has_pandas_categories(frame: Any) -> bool:
+    return any(kind.__name__ == "CategoricalDtype" for kind in set(map(type, frame.dtypes.tolist())))
 
 
 def _are_numbers(dtypes: Sequence[Any]) -> bool:

@@ -65,8 +65,13 @@ def _refuse_ragged(file: Path, source: Path | io.BytesIO, separator: bytes, n_co
 
 def require_cells(file: Path, n_rows: int, n_columns: int, cell: int = _BYTES_A_BINARY_CELL) -> None:
     """Refuse a table of this shape if memory has no room for it."""
-    n_bytes = n_rows * (n_columns * cell + _BYTES_A_ROW) + n_columns * _BYTES_A_COLUMN
+    n_bytes = bytes_of_cells(n_rows, n_columns, cell)
     require_memory(n_bytes, file, f"a table of {n_rows} rows × {n_columns} columns")
+
+
+def bytes_of_cells(n_rows: int, n_columns: int, cell: int = _BYTES_A_BINARY_CELL) -> int:
+    """How much memory a table of this shape takes while it is read."""
+    return n_rows * (n_columns * cell + _BYTES_A_ROW) + n_columns * _BYTES_A_COLUMN
 
 
 def parquet_bytes(source: Path | io.BytesIO) -> int:

@@ -13,6 +13,8 @@ from pomona._machine import require_memory
 from pomona._types import Offsets
 from pomona.errors import InputError
 
+_ROWS_TAKEN = 1 << 16  # texts at a time: the place of a byte takes eight times as much memory as it does
+
 
 def offsets(lengths: ArrayLike) -> Offsets:
     """Where pieces of these lengths begin, laid end to end, and where the last ends."""
@@ -116,6 +118,11 @@ class TextColumn(Sequence[str]):
         """The texts of these rows, in this order."""
         lengths = np.diff(self.offsets)[rows]
         starts = offsets(lengths)
-        # Byte j of the result comes from its row's start plus its place in the row.
-        source = np.repeat(self.offsets[:-1][rows] - starts[:-1], lengths) + np.arange(starts[-1])
-        return TextColumn(self.buffer[source], starts)
+        out = np.empty(starts[-1], np.uint8)
+        for first in range(0, len(rows), _ROWS_TAKEN):
+            some = slice(first, first + _ROWS_TAKEN)
+            begin, end = starts[first], starts[min(first + _ROWS_TAKEN, len(rows))]
+            # Byte j of the result comes from its row's start plus its place in the row.
+            shift = np.repeat(self.offsets[:-1][rows[some]] - starts[:-1][some], lengths[some])
+            out[begin:end] = self.buffer[shift + np.arange(begin, end)]
+        return TextColumn(out, starts)

@@ -33,10 +33,12 @@ from pomona import __version__
 from pomona._jit import n_threads
 from pomona._machine import PeakMemory
 from pomona._types import Scores
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold
+from pomona.data.rows import read_only
 from pomona.errors import InputError, PomonaError
 from pomona.experiments.analysis.query_slice import n_relevant_of
+from pomona.experiments.cut_short import until
 from pomona.experiments.data_spec import PARTS
 from pomona.experiments.importance import importance_of
 from pomona.experiments.run import RunSpec
@@ -46,7 +48,8 @@ from pomona.experiments.spec import ranker_class
 from pomona.experiments.stage import judged_stages
 from pomona.measures.judge import judge, scored_queries
 from pomona.measures.parse import measure as parse_measure
-from pomona.rankers.base import Ranker, load_model
+from pomona.rankers.base import Ranker
+from pomona.rankers.loading import load_model
 from pomona.rankers.model_file import parameters_to_json
 
 N_REHEARSED, N_STEPS = 12, 3
@@ -70,12 +73,14 @@ class Task:
     ----------
     measures : for each column of the values, the text of a measure and its convention.
     model : the model of an earlier execution, which is then judged by other measures and not fitted again.
+    deadline : when (by `time.time()`) training is to end with what it has; None lets it end by itself.
     """
 
     run: RunSpec
     source: FoldSource
     measures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     model: bytes | None = None
+    deadline: float | None = None
 
 
 @dataclass
@@ -159,7 +164,8 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
     record: dict[str, Any] = {}
     if task.model is None:
         with PeakMemory() as memory:
-            ranker, record = _fitted(run, fold)
+            with until(task.deadline):
+                ranker, record = _fitted(run, fold)
             scores, record["score_seconds"] = _timed_scores(ranker, fold.test)
         if run.judges_test:
             record |= judged_stages(ranker, fold.train, fold.test)
@@ -167,6 +173,7 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
         record |= {
             "importance": importance_of(ranker, fold.train),
             "valid_is_cut": is_cut,
+            "was_interrupted": getattr(ranker, "interrupted_", False),
             "n_test_docs": fold.test.n_docs,
             "n_test_queries": fold.test.n_queries,
             "process_memory": memory.process,
@@ -187,7 +194,7 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
 
 def _fold_of(task: Task) -> tuple[Fold, bool]:
     """The fold of a run, and whether its validation part was cut from its training part."""
-    fold = _read_fold(task.source, task.run.data)
+    fold = task.run.given(_read_fold(task.source, task.run.data))
     if fold.valid is not None or not task.run.needs_valid:
         return fold, False
     return Fold(*cut(fold.train, task.run.seed), fold.test), True

@@ -18,7 +18,8 @@ from pomona.data.statistics import describe
 from pomona.data.table import is_table, read_frame
 from pomona.data.trec import read_qrels, read_run
 from pomona.errors import InputError, PomonaError
-from pomona.rankers.base import Ranker, load_model
+from pomona.rankers.base import Ranker
+from pomona.rankers.loading import load_model
 
 Facts = dict[str, Any]
 

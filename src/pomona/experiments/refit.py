@@ -23,6 +23,7 @@ from pomona.errors import InputError
 from pomona.experiments.results import Results
 from pomona.experiments.source import fold_sources
 from pomona.experiments.spec import ranker_class
+from pomona.experiments.variation import with_chosen_features
 from pomona.rankers.base import Ranker
 
 _ITERATIONS = ("n_trees", "n_epochs", "n_iterations", "n_rounds")
@@ -73,10 +74,12 @@ def refit_best(results: Results, dataset: str | None = None) -> Refit:
     means = scored.group_by("ranker", maintain_order=True).agg(pl.col("valid").mean())
     label, mean = means.sort("valid", descending=True, maintain_order=True).row(0)
     own = scored.filter(ranker=label).sort("valid", descending=True, maintain_order=True)
-    cls = ranker_class(next(row.ranker for row in results.spec.rows() if row.label == label))
+    row = next(row for row in results.spec.rows() if row.label == label)
+    cls = ranker_class(row.ranker)
     parameters = _parameters(own, cls)
     spec = next(one for one in results.spec.datasets if name in {v.name for v in one.variants()})
-    fold = fold_sources(spec, results.spec.n_folds)[0].load()
+    whole = fold_sources(spec, results.spec.n_folds)[0].load()
+    fold = with_chosen_features(whole, row.features, row.without)
     data = concatenated([part for part in (fold.train, fold.valid, fold.test) if part is not None])
     ranker = cls(**parameters).fit(data)
     return Refit(ranker, label, name, main, mean, parameters, data.n_queries)

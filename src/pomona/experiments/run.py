@@ -10,9 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pomona.data.folds import Fold
 from pomona.experiments.data_spec import DataSpec, Variant
 from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, ranker_class
-from pomona.experiments.variation import COMPLETE, Variation
+from pomona.experiments.variation import COMPLETE, Variation, with_chosen_features
 from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json
 
@@ -37,6 +38,7 @@ class RunSpec:
     uses_seed : whether chance plays a part.
     code : the class and the digest of the file of a user's ranker; empty for ours.
     curves : the parts that are judged after every iteration.
+    features, without : the names of the features that the ranker is given, or is not; None: all.
     """
 
     dataset: str
@@ -54,6 +56,8 @@ class RunSpec:
     of: str = ""
     variation: Variation = COMPLETE
     curves: tuple[str, ...] = ("train", "valid")
+    features: tuple[str, ...] | None = None
+    without: tuple[str, ...] | None = None
 
     @property
     def id(self) -> str:
@@ -69,6 +73,8 @@ class RunSpec:
         seed = self.seed if self.uses_seed else None
         identity = [self.code or self.kind, self.parameters, seed, self.data, search]
         identity += ["test"] * self.judges_test
+        given = {"features": self.features, "without": self.without}
+        identity += [{key: sorted(names)} for key, names in given.items() if names is not None]
         return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=12).hexdigest()
 
     @property
@@ -88,6 +94,10 @@ class RunSpec:
 
     def __str__(self) -> str:
         return f"{self.dataset} fold {self.fold} {self.ranker} seed {self.seed}"
+
+    def given(self, fold: Fold) -> Fold:
+        """The fold with the features that the ranker is given."""
+        return with_chosen_features(fold, self.features, self.without)
 
     def make_ranker(self, **changed: Any) -> Ranker:
         """The ranker, not fitted."""
@@ -141,6 +151,8 @@ def _run_of(
         of=data.name,
         variation=variant.variation,
         curves=data.curves,
+        features=row.features,
+        without=row.without,
     )
 
 

@@ -71,7 +71,7 @@ def search(
     for number in range(n_trials):
         # A value such as "choose it yourself" can be tried, but Optuna cannot learn from it.
         asked = None if number == 0 and None in places and False not in places else study.ask()
-        suggested = {name: _suggested(asked, name, space[name]) for name in space} if asked else as_asked
+        suggested = {name: suggest(asked, name, space[name]) for name in space} if asked else as_asked
         trial: dict[str, Any] = {"parameters": suggested, "value": None}
         trials.append(trial)
         ranker = make(**suggested)
@@ -98,7 +98,8 @@ def search(
     }
 
 
-def _suggested(trial: optuna.Trial, name: str, choices: SearchRange) -> Any:
+def suggest(trial: optuna.Trial, name: str, choices: SearchRange) -> Any:
+    """What Optuna would try next of a parameter."""
     if isinstance(choices, list):
         return trial.suggest_categorical(name, choices)
     least, most, scale = choices

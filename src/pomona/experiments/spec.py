@@ -30,6 +30,11 @@
     each.hidden = [10, 64]
     label = "LambdaRank {measure}, {hidden} nodes"
 
+    [[ranker]]
+    ranker = "lambdamart"
+    label = "without clicks"
+    without = ["clicks", "dwell_time"]      # all features but these; features = [...]: these alone
+
     [search]
     n_trials = 20
 
@@ -77,6 +82,7 @@ class RankerSpec(Record):
         [least, most, scale] is a range, any other list is choices.
     varied : the parameters in which rows of one method differ on purpose, as `each` makes them: the report
         draws quality against them.
+    features, without : the names of the features that it is given, or of those that it is not; None: all.
     """
 
     label: str
@@ -84,8 +90,16 @@ class RankerSpec(Record):
     parameters: Mapping[str, Any] = field(default_factory=dict)
     search: Mapping[str, SearchRange] | None = None
     varied: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
+    without: tuple[str, ...] | None = None
 
     def _check(self) -> None:
+        with refused_at("features"):
+            if self.features is not None and self.without is not None:
+                raise InputError("without is given as well: leave one of them out")
+            for names in (self.features, self.without):
+                if names is not None and (not names or len(set(names)) < len(names)):
+                    raise InputError(f"found {list(names)}, expected different names, one at least")
         with refused_at("ranker"):
             cls = ranker_class(self.ranker)
         kinds = parameter_kinds(cls)
@@ -93,7 +107,7 @@ class RankerSpec(Record):
         for key, value in self.parameters.items():
             with refused_at(key):
                 if key not in kinds:
-                    others = ("label", "search", "varied")
+                    others = ("label", "search", "varied", "features", "without")
                     raise unknown_parameter(cls.__name__, key, [*kinds, *others])
                 if key == "seed":
                     raise InputError("the comparison sets the seeds: write seeds = [0, 1] at the top")
@@ -101,8 +115,10 @@ class RankerSpec(Record):
                 if key == "measure":
                     given[key] = _measure_text(given[key])
         self._replace("parameters", lambda _: given)
-        arguments = ", ".join(f"{key}={show_value(value)}" for key, value in given.items())
-        name = f"{cls.__name__}({arguments})" if given else cls.__name__
+        parts = {"features": self.features, "without": self.without}
+        shown = {**given, **{key: list(names) for key, names in parts.items() if names is not None}}
+        arguments = ", ".join(f"{key}={show_value(value)}" for key, value in shown.items())
+        name = f"{cls.__name__}({arguments})" if shown else cls.__name__
         self._replace("label", lambda label: label or name)
         with refused_at("varied"):
             if missing := [key for key in self.varied if key not in given]:
@@ -236,6 +252,7 @@ class Spec(Record):
             given = {key: "none" if value is None else value for key, value in row.parameters.items()}
             table = {"ranker": row.ranker, "label": row.label, **given, "search": row.search}
             table |= {"varied": row.varied} if row.varied else {}
+            table |= {"features": row.features, "without": row.without}
             lines += ["", "[[ranker]]", *_lines(table)]
         if self.search is not None:
             lines += ["", "[search]", *_lines(dataclasses.asdict(self.search))]

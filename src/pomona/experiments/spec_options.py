@@ -72,4 +72,8 @@ def _ranker(text: str) -> dict[str, Any]:
         raise InputError(f"found ranker {text!r}, expected name, or name(parameter=value, …)")
     label, name, arguments = match.groups()
     table: dict[str, Any] = {"ranker": name, **({"label": label.strip()} if label else {})}
-    return {**table, **read_parameters(ranker_class(name), assignments(arguments or "", text))}
+    given = read_parameters(ranker_class(name), assignments(arguments or "", text))
+    for key in ("features", "without"):
+        if isinstance(given.get(key), str):  # names need no quotes: [bm25, clicks]
+            given[key] = [one.strip(" \"'") for one in given[key].strip("[] ").split(",")]
+    return {**table, **given}

@@ -21,7 +21,7 @@ from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, UnloadedRanker
 from pomona.measures.parse import measure as parse_measure
 
 Record = TypeVar("Record")
-_OF_ROW = ("ranker", "label", "search", "varied")
+_OF_ROW = ("ranker", "label", "search", "varied", "features", "without")
 """The keys of a [[ranker]] that are no parameters."""
 _LISTS = ("measures", "conventions", "seeds", "folds", "draw", "curves", "varied")
 
@@ -200,7 +200,7 @@ def _variants(table: _Table) -> list[_Table]:
         if "label" in shared:
             with table.at("label"):
                 chosen["label"] = _filled(checked(shared["label"], str), chosen)
-        varied = [key for key, listed in each.items() if len(listed) > 1]
+        varied = [key for key, listed in each.items() if len(listed) > 1 and key not in _OF_ROW]
         rows.append(dataclasses.replace(table, values={**shared, **chosen, "varied": varied}))
     return rows
 
@@ -233,7 +233,9 @@ def _ranker(table: _Table) -> RankerSpec:
     with table.at():
         kind = UnloadedRankerSpec if in_file and not table.origin.needs_data else RankerSpec
         varied = tuple(table.several("varied"))
-        return kind(table.values.get("label", ""), name, given, table.get("search", dict), varied)
+        chosen = {key: tuple(table.several(key)) for key in ("features", "without") if key in table.values}
+        label = table.values.get("label", "")
+        return kind(label, name, given, table.get("search", dict), varied, **chosen)
 
 
 def _of_model_file(table: _Table) -> _Table:

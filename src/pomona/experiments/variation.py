@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold
 from pomona.data.noise import with_label_noise
-from pomona.errors import InputError
+from pomona.errors import InputError, UnknownNameError
 from pomona.experiments.spec_record import Record, at_least, refused_at
 
 VARIABLES = ("train_fraction", "label_noise", "n_features", "features")
@@ -153,6 +153,25 @@ def pairs_changed(before: Dataset, after: Dataset) -> tuple[float, float]:
             higher = below.sum(axis=1, keepdims=True) - np.cumsum(below, axis=1)
             turned += float((above * higher).sum())
     return (turned / n_pairs, equal / n_pairs) if n_pairs else (0.0, 0.0)
+
+
+def with_chosen_features(
+    fold: Fold, features: tuple[str, ...] | None, without: tuple[str, ...] | None
+) -> Fold:
+    """The fold with these features alone, or with all but some; both None: with all."""
+    names = fold.train.feature_names
+    for name in (*(features or ()), *(without or ())):
+        if name not in names:
+            raise UnknownNameError("feature of the data", name, names)
+    kept = [j for j, name in enumerate(names) if (features is None or name in features)]
+    kept = [j for j in kept if names[j] not in (without or ())]
+    if not kept:
+        raise InputError(f"without {', '.join(without or ())} no feature is left")
+    if len(kept) == len(names):
+        return fold
+    columns = np.array(kept)
+    valid = None if fold.valid is None else _with_columns(fold.valid, columns)
+    return Fold(_with_columns(fold.train, columns), valid, _with_columns(fold.test, columns))
 
 
 def _with_columns(data: Dataset, columns: NDArray[np.int64]) -> Dataset:

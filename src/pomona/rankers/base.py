@@ -7,29 +7,29 @@ arrays and frames. The query ids are *requested* as scikit-learn metadata: with 
 
 from __future__ import annotations
 
+import copy
 import warnings
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self, dataclass_transform
+from types import MappingProxyType
+from typing import Any, ClassVar, Self, Unpack, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import estimator_html_repr
 
-from pomona import _registry
 from pomona._arrays import whole_file
 from pomona._jit import n_threads
 from pomona._types import Features, Scores, Values
+from pomona.data.categories import Categories, refuse_categories
 from pomona.data.content_order import in_content_order
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError, PomonaError
+from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
+from pomona.rankers.callback import Callbacks
+from pomona.rankers.estimator import Estimator
 from pomona.rankers.explanation import Explanation, explain, of_model
 from pomona.rankers.inputs import (
     aligned,
@@ -41,29 +41,31 @@ from pomona.rankers.inputs import (
     unlabelled,
 )
 from pomona.rankers.learnt import check_learnt
-from pomona.rankers.model_file import (
-    is_foreign,
-    parameters_from_json,
-    parameters_to_json,
-    read_model,
-    write_model,
-)
+from pomona.rankers.model_file import parameters_to_json, write_model
 from pomona.rankers.movable import Movable
-from pomona.rankers.parameter import NonNegativeInt, check_parameters, refuse_unknown_names
+from pomona.rankers.parameter import check_parameters, refuse_unknown_names
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
+from pomona.rankers.watched import (
+    FitOptions,
+    Validation,
+    Watched,
+    check_options,
+    check_watched,
+    held_out_sets,
+)
 from pomona.trees.shap import Shap
 
-Validation = Dataset | tuple[Any, Any, Any]
 SearchRange = tuple[float, float, str] | list[Any]
 SCALES = ("linear", "log", "int", "log int")
 """How a range is searched."""
 TRAINING = {"evals_": dict, "best_iteration_": int, "interrupted_": bool}
 """The record of a training, where it was done step by step."""
+_WHILE_LEARNING = ("_log", "_trace", "_learnt_from", "_watched", "_callbacks")
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
-class Ranker(BaseEstimator):  # type: ignore[misc]
+class Ranker(Estimator):
     """Learns from labelled documents to give scores that rank.
 
     A subclass declares its parameters (annotated class attributes with a default, which become the keywords
@@ -76,8 +78,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     evals_ : of a ranker that learns step by step: the recorded values of each part after every iteration.
-        With validation data these are the measure of the training queries, `train`, and of the validation
-        queries, `valid`; some rankers record more, such as their `loss`.
+        With validation data these are the measure of the training queries, `train`, of the validation queries
+        that decide, `valid`, and of other sets by their names; of other measures as in `valid ap`. Some
+        record more, such as their `loss`.
     best_iteration_ : the iteration that was kept: the best on the validation data, without any the last
         (unless the ranker says otherwise).
     interrupted_ : whether Ctrl-C ended the training.
@@ -94,6 +97,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     """Whether this is no method but a limit: it reads the labels of the documents that it scores."""
     is_traceable: ClassVar[bool] = False
     """Whether a `Trace` can watch it learn: it lets the log of its training `follow` the documents."""
+    reads_categories: ClassVar[bool] = False
+    """Whether it learns from features that are categories."""
     search_space: ClassVar[Mapping[str, SearchRange]] = {}
     """Parameters worth searching: (least, most, `linear`, `log`, `int` or `log int`), or a list."""
 
@@ -112,18 +117,18 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     longest_query_ = 0
     """How many documents the longest training query had; 0 where an earlier version did not keep it."""
 
+    categories_: Categories = MappingProxyType({})
+    """By place of a feature of categories, their names in the order of the model's codes."""
+
     evals_: dict[str, list[float]]
     best_iteration_: int
     interrupted_: bool
     _log: TrainingLog | None
     _trace: Trace | None
+    _callbacks = Callbacks()
+    _watched = Watched()
     _learnt_from: Dataset
     """While it learns: the training data, which know the order in which their rows came."""
-
-    # The names that scikit-learn's metadata routing reads: these methods want the query ids.
-    __metadata_request__fit: ClassVar = {"qid": True}
-    __metadata_request__predict: ClassVar = {"qid": True}
-    __metadata_request__score: ClassVar = {"qid": True}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -137,13 +142,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         """What is worth searching in a ranker of these parameters, where that depends on them."""
         return cls.search_space
 
-    @abstractmethod
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """Learn, leaving attributes that end in `_`; `weights` has one a document."""
+        raise NotImplementedError(f"{type(self).__name__} must define learn")
 
-    @abstractmethod
     def predict_rows(self, X: Features) -> Scores:
         """One score a row."""
+        raise NotImplementedError(f"{type(self).__name__} must define predict_rows or predict_queries")
 
     def predict_queries(self, data: Dataset) -> Scores:
         """One score a document; for rankers that look at the whole query."""
@@ -195,8 +200,34 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             early_stopping=getattr(self, "early_stopping", None),
             verbose=getattr(self, "verbose", False),
             trace=self._trace,
+            callbacks=self._callbacks,
+            model=self._model_so_far,
         )
         return log
+
+    def _model_so_far(self) -> Self:
+        """A fitted ranker of the best iteration of a training that goes on."""
+        log, learning = self._log, dict(self.__dict__)
+        assert log is not None
+        log.finish()
+        fitted = copy.copy(self)
+        self.__dict__ = learning
+        for name in self.row_attributes:
+            setattr(fitted, name, self._learnt_from.to_input_order(getattr(fitted, name)))
+        fitted._remember(log)
+        for name in _WHILE_LEARNING:
+            fitted.__dict__.pop(name, None)
+        return fitted
+
+    def _remember(self, log: TrainingLog) -> None:
+        self.evals_ = {part: list(curve) for part, curve in log.evals.items()}
+        self.best_iteration_, self.interrupted_ = log.best_iteration, log.interrupted
+
+    def judge_sets(self, valid: Dataset | None) -> dict[str, float]:
+        """What to record of `valid` and all else that is watched, by `predict` as it is now."""
+        sets = self._watched.beside(valid)
+        scores = {name: data.from_input_order(self.predict(data)) for name, data in sets.items()}
+        return self._watched.judge(sets, self.parsed_measure)(scores)
 
     def fit(
         self,
@@ -208,16 +239,26 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         valid: Validation | None = None,
         sample_weight: ArrayLike | None = None,
         trace: Trace | None = None,
+        **options: Unpack[FitOptions],
     ) -> Self:
         """Learn from a dataset, or from features, labels and query ids.
 
-        Instead of `qid`, `group` may tell how many rows each query has, one query after the other.
-        `valid`, a dataset or (X, y, qid), is for early stopping and model selection; `sample_weight` has one
-        weight a document (where a query counts as a whole, the mean of its documents'); `trace` records what
-        happens to the documents of some training queries, iteration by iteration. The order of the rows, and
-        the ids of queries, make no difference to the model.
+        The order of the rows, and the ids of queries, make no difference to the model.
+
+        Parameters
+        ----------
+        group : instead of `qid`, how many rows each query has, one query after the other.
+        valid : a dataset or (X, y, qid): decides which iteration is kept, and when to stop early.
+        sample_weight : one weight a document (where a query counts as a whole, the mean of its documents').
+        trace : records what happens to the documents of some training queries, iteration by iteration.
+        eval_set : validation sets that are watched: datasets, (X, y, qid), or (X, y) with `eval_qid` or
+            `eval_group`, lists of one entry a set. Without `valid`, the first that is not the training data
+            decides, and is called `valid` in `evals_`; the others are `valid_1` …, or as `eval_names` says.
+        eval_measures : measures of these sets to be recorded beside the ranker's, which decides.
+        callbacks : called after every iteration with a `TrainingStep`; one that returns True stops it.
         """
         check_parameters(self)
+        check_options(type(self).__name__, options)
         if trace is not None and not self.is_traceable:
             raise InputError(f"{type(self).__name__} has no steps that a trace could show: leave trace out")
         train = as_dataset(X, y, qid, group)
@@ -225,13 +266,15 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)
             raise InputError(f"found 0 {what}(s) (shape={shape}) while a minimum of 1 is required to learn")
         weights = None if sample_weight is None else checked_weights(sample_weight, train)
-        held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
-        if held_out is not None:
-            held_out = aligned(held_out, train.feature_names, "validation data")
+        if not self.reads_categories:
+            refuse_categories(train, type(self).__name__)
+        held_out, watched = held_out_sets(train, valid, options)
+        callbacks = Callbacks(options.get("callbacks"))
+        self.categories_ = dict(train.categories)
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
         self.longest_query_ = int(train.query_lengths.max())
         self._set_column_names(column_names(X))
-        self._log, self._trace = None, trace
+        self._log, self._trace, self._watched, self._callbacks = None, trace, watched, callbacks
         try:
             train = in_content_order(train, weights)  # a shuffled file is to teach the same
             weights = None if sample_weight is None else checked_weights(sample_weight, train)
@@ -242,17 +285,17 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             for name in self.row_attributes:
                 setattr(self, name, train.to_input_order(getattr(self, name)))
             log = self._log
+            check_watched(type(self).__name__, watched, callbacks, None if log is None else log.evals)
         except BaseException:
             del self.n_features_in_  # what a failed training left is no model
             raise
         finally:
-            del self._log, self._trace
-            self.__dict__.pop("_learnt_from", None)
+            for name in _WHILE_LEARNING:
+                self.__dict__.pop(name, None)
         if log is not None:
             if trace is not None:
                 trace.finish(log.unit, log.best_iteration)
-            self.evals_, self.best_iteration_ = log.evals, log.best_iteration
-            self.interrupted_ = log.interrupted
+            self._remember(log)
             if log.interrupted:
                 above = type(self).fit is not Ranker.fit  # called by a `fit` that has more to say
                 warnings.warn(f"interrupted: keeping {log.kept}", stacklevel=2 + above)
@@ -266,7 +309,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         rows are then those of one query, unless they are more than any query had in training.
         """
         self.check_fitted()
-        data = unlabelled(X, qid, self.feature_names_, type(self).__name__)
+        data = unlabelled(X, qid, self.feature_names_, self.categories_, type(self).__name__)
         if qid is None and self.scores_whole_queries and not isinstance(X, Dataset):
             check_one_query(data.n_docs, self.longest_query_, type(self).__name__)
         if not data.n_docs:
@@ -279,7 +322,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         Scores stand in the order of `data.gathered()`.
         """
         self.check_fitted()
-        return self.movable_queries(aligned(data, self.feature_names_, "data").gathered())
+        return self.movable_queries(aligned(data, self.feature_names_, self.categories_, "data").gathered())
 
     def explain(
         self, X: Any, qid: Any = None, *, background: Dataset | None = None, method: str | None = None
@@ -288,19 +331,23 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        background : documents that tell what is to be expected where nothing is known; X itself if left out.
+        background : documents that tell what is to be expected where nothing is known. If left out, `path`
+            takes the training documents, which most forests count in their leaves; all else takes X itself.
         method : of forests `path` (as LightGBM's `pred_contrib`) or `interventional`; others have one only.
         """
         self.check_fitted()
-        data = unlabelled(X, qid, self.feature_names_, type(self).__name__)
-        others = data if background is None else aligned(background, self.feature_names_, "background")
-        if not others.n_docs:
+        known = self.feature_names_, self.categories_
+        data = unlabelled(X, qid, *known, type(self).__name__)
+        others = None if background is None else aligned(background, *known, "background")
+        if not (data if others is None else others).n_docs:
             raise InputError("found no background document, expected one or more")
         return explain(self, data, others, method)
 
-    def contributions(self, data: Dataset, background: Dataset, method: str | None) -> tuple[Shap, str]:
+    def contributions(
+        self, data: Dataset, background: Dataset | None, method: str | None
+    ) -> tuple[Shap, str]:
         """What each feature adds to the scores of documents, and the name of the method: see `explain`."""
-        return of_model(self, data.X, background.X, method)
+        return of_model(self, data.X, None if background is None else background.X, method)
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""
@@ -321,32 +368,6 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     def n_threads(self) -> int:
         """How many threads may work at once: `POMONA_THREADS`, or all cores; in a comparison, a share."""
         return n_threads()
-
-    def check_fitted(self) -> None:
-        """Refuse to go on before `fit`."""
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(f"{type(self).__name__} is not fitted: call fit first")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_features_in_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = tags.input_tags.sparse = True
-        return tags
-
-    def _html_repr(self) -> str:
-        """What a notebook shows: scikit-learn's picture, which wonders at sections of docstrings of ours."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Unknown section")
-            return str(estimator_html_repr(self))
-
-    def _set_column_names(self, names: Sequence[str] | None) -> None:
-        """The attribute that scikit-learn gives estimators that were fitted on columns with names."""
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted ranker to a file that loads without running code."""
@@ -382,54 +403,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
             "longest_query": self.longest_query_,
             **facts,
         }
+        if self.categories_:
+            learnt["categories"] = {str(place): list(names) for place, names in self.categories_.items()}
         training = {name: getattr(self, name) for name in TRAINING if hasattr(self, name)}
         return {"parameters": parameters, "learnt": learnt, "training": parameters_to_json(training)}, arrays
-
-
-def load_model(path: str | Path, ranker: type[Ranker] | None = None) -> Ranker:
-    """Read a fitted ranker from the file that `save` wrote, or from the model file of another trainer.
-
-    Models of LightGBM (text, JSON), XGBoost (JSON, UBJSON, dumps), CatBoost (JSON) and RankLib are known by
-    their content. `ranker` is the class of a ranker of your own: loading a file runs no code, so it cannot
-    find the class.
-    """
-    if ranker is None and is_foreign(Path(path)):
-        imported: Ranker = _registry.find("rankers", "imported", "ranker").load().of_file(path)
-        return imported
-    kind, written, arrays = read_model(Path(path))
-    try:
-        if ranker is not None and ranker.name == kind:
-            return _restored(ranker, written, arrays)
-        return restored(kind, written, arrays)
-    except PomonaError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        reason = " ".join(f"{error}".split())[:200] or type(error).__name__
-        raise InputError(f"not a model of this version of Pomona ({reason}): train it again", path) from None
-
-
-def restored(kind: str, written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
-    """The fitted ranker of this kind that was `written`, with its arrays."""
-    return _restored(_registry.find("rankers", kind, "ranker").load(), written, arrays)
-
-
-def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
-    ranker = cls(**parameters_from_json(written["parameters"]))
-    check_parameters(ranker)
-    learnt, training = written["learnt"], written["training"]
-    declared = {"n_features": int, "feature_names": tuple[str, ...], "has_column_names": bool}
-    check_learnt(declared, learnt)
-    ranker.n_features_in_, ranker.feature_names_ = learnt["n_features"], tuple(learnt["feature_names"])
-    # The names are in the file, so a small file cannot ask for a large matrix.
-    if len(ranker.feature_names_) != ranker.n_features_in_:
-        raise ValueError(f"{len(ranker.feature_names_)} names for {ranker.n_features_in_} features")
-    ranker._set_column_names(ranker.feature_names_ if learnt["has_column_names"] else None)
-    check_learnt({"longest_query": NonNegativeInt}, {"longest_query": 0, **learnt})
-    ranker.longest_query_ = learnt.get("longest_query", 0)  # earlier versions did not keep it
-    ranker.set_state(learnt, arrays)
-    recorded = {name: kind for name, kind in TRAINING.items() if name in training}
-    check_learnt(recorded, training)
-    check_learnt(dict.fromkeys(training.get("evals_", ()), tuple[float, ...]), training.get("evals_", {}))
-    for name in recorded:
-        setattr(ranker, name, training[name])
-    return ranker

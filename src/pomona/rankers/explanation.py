@@ -2,10 +2,11 @@
 
     score = expected + Σ_j values_j
 
-Forests: exact Shapley values, `path` (what is not known of a document is as among the documents of a node) or
-`interventional` (it is as in the background's documents). Linear rankers: weight · (x − mean of the
-background), which are the Shapley values of a sum. Networks: gradient · scaled input, which is exact for
-straight lines only, and does not add up: `gap` tells by how much.
+Forests: exact Shapley values, `path` (what is not known of a document is as among the documents of a node:
+those of the training, or of the background if one is given) or `interventional` (it is as in the background's
+documents). Linear rankers: weight · (x − mean of the background), which are the Shapley values of a sum.
+Networks: gradient · scaled input, which is exact for straight lines only, and does not add up: `gap` tells by
+how much.
 """
 
 from __future__ import annotations
@@ -57,10 +58,11 @@ class Explanation:
         return unexplained
 
 
-def explain(ranker: Ranker, data: Dataset, background: Dataset, method: str | None) -> Explanation:
+def explain(ranker: Ranker, data: Dataset, background: Dataset | None, method: str | None) -> Explanation:
     """Take the scores of `data` apart; what `Ranker.explain` does once the data are in order."""
     gathered = data.gathered()
-    found, kind = ranker.contributions(gathered, background.gathered(), method)
+    others = None if background is None else background.gathered()
+    found, kind = ranker.contributions(gathered, others, method)
     return Explanation(
         data.to_input_order(found.values),
         found.expected,
@@ -71,8 +73,11 @@ def explain(ranker: Ranker, data: Dataset, background: Dataset, method: str | No
     )
 
 
-def of_model(ranker: Ranker, X: Features, background: Features, method: str | None) -> tuple[Shap, str]:
+def of_model(
+    ranker: Ranker, X: Features, background: Features | None, method: str | None
+) -> tuple[Shap, str]:
     """What the features add in a model as engines hold it, and by which method."""
+    others = X if background is None else background
     try:
         model = ranker.portable()
     except InputError as error:
@@ -80,14 +85,38 @@ def of_model(ranker: Ranker, X: Features, background: Features, method: str | No
     if isinstance(model, Forest):
         kind = chosen(method, ("path", "interventional"))
         if kind == "path":
-            return path_dependent(model, X, leaf_covers(model, background)), kind
-        return interventional(model, X, spread_out(background)), kind
+            known = trained_covers(model) if background is None else None
+            return path_dependent(model, X, leaf_covers(model, others) if known is None else known), kind
+        return interventional(model, X, spread_out(others)), kind
     if isinstance(model, WeightedSum):
-        return of_sum(model.coef, model.start, X, background), chosen(method, ("linear",))
+        return of_sum(model.coef, model.start, X, others), chosen(method, ("linear",))
     if isinstance(model, Layers):
         h, gradient, start = model.gradient(X)
         return Shap(h * gradient, start), chosen(method, ("gradient",))
     raise InputError(f"a {type(model).__name__} cannot be explained")
+
+
+def trained_covers(model: object) -> Values | None:
+    """How many training documents lie in each leaf, or (of XGBoost's, CatBoost's models) what they weigh.
+
+    None where nobody kept it, or the model is no forest.
+    """
+    if not isinstance(model, Forest):
+        return None
+    known = model.leaf_weight if model.leaf_count is None else model.leaf_count
+    if known is None or not model.n_trees or not np.add.reduceat(known, model.leaf_ptr[:-1]).all():
+        return None
+    return known.astype(np.float64)
+
+
+def counts_training(ranker: Ranker, method: str | None) -> bool:
+    """Whether `explain` without a background takes what the leaves know of the training documents."""
+    if method not in (None, "path"):
+        return False
+    try:
+        return trained_covers(ranker.portable()) is not None
+    except InputError:
+        return False
 
 
 def of_sum(coef: Values, start: float, X: Features, background: Features) -> Shap:

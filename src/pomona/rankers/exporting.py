@@ -29,13 +29,14 @@ def exported(
         ExportOptions(**options)
     )
     ranker.check_fitted()
+    chosen.categories = ranker.categories_
     model, names = ranker.portable(), engine_names(ranker.feature_names_)
     if feature_map is not None:
         names = read_feature_map(Path(feature_map), ranker.feature_names_)
     if chosen.options.nonnegative:
         model = nonnegative(model)
     content = chosen.content(model, names)
-    for note in chosen.notes(model):
+    for note in (*chosen.notes(model), *chosen.name_notes(names)):
         warnings.warn(note, stacklevel=3)
     return content
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pomona._types import Features, Values
+from pomona.data.categories import Categories, with_categories
 from pomona.data.columns import checked_features, refuse_other_index
 from pomona.data.dataset import Dataset, numbered
 from pomona.errors import InputError
+
+_NONE: Categories = MappingProxyType({})
 
 
 def as_dataset(X: Any, y: Any = None, qid: Any = None, group: Any = None) -> Dataset:
@@ -53,10 +57,10 @@ def checked_weights(given: ArrayLike, data: Dataset) -> Values:
     return data.from_input_order(weights)
 
 
-def aligned(data: Dataset, names: Sequence[str], what: str) -> Dataset:
-    """The data with the features of the model, in its order."""
+def aligned(data: Dataset, names: Sequence[str], categories: Categories, what: str) -> Dataset:
+    """The data with the features of the model, in its order, and the codes of its categories."""
     try:
-        return data.with_features(names)
+        return with_categories(data.with_features(names), categories)
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
 
@@ -68,7 +72,7 @@ def column_names(X: Any) -> list[str] | None:
     return _named([str(name) for name in X.columns])
 
 
-def unlabelled(X: Any, qid: Any, names: tuple[str, ...], ranker: str) -> Dataset:
+def unlabelled(X: Any, qid: Any, names: tuple[str, ...], categories: Categories, ranker: str) -> Dataset:
     """What `predict` is given, with the features of the model in its order; rows without `qid` as one query.
 
     One query id for all rows will do.
@@ -76,13 +80,15 @@ def unlabelled(X: Any, qid: Any, names: tuple[str, ...], ranker: str) -> Dataset
     if isinstance(X, Dataset):
         if X.n_features != len(names) and X.feature_names == numbered(X.n_features):
             raise _wrong_width(X.n_features, len(names), ranker)
-        return aligned(X, names, "X")
-    rows = rows_of(X, names, ranker)
+        return aligned(X, names, categories, "X")
+    rows = rows_of(X, names, ranker, categories)
     if qid is None:
-        return _one_query(rows, names)
+        return _one_query(rows, names, categories)
     refuse_other_index(X, qid=qid)
     qid = [qid] * len(rows) if np.ndim(qid) == 0 else qid
-    return Dataset(rows, np.zeros(len(rows)), qid, feature_names=names)
+    data = Dataset(rows, np.zeros(len(rows)), qid, feature_names=names)
+    data.categories = categories
+    return data
 
 
 def check_one_query(n_rows: int, longest: int, ranker: str) -> None:
@@ -94,27 +100,29 @@ def check_one_query(n_rows: int, longest: int, ranker: str) -> None:
         )
 
 
-def rows_of(X: Any, names: tuple[str, ...], ranker: str) -> Features:
+def rows_of(X: Any, names: tuple[str, ...], ranker: str, categories: Categories = _NONE) -> Features:
     """The rows of an array, a frame, a dict (one document) or a list of dicts, as the model's features.
+
+    Categories are told by their names, so an array of numbers does not do for a model that has some.
 
     >>> documents = [{"clicks": 3, "bm25": 0.5}, {"bm25": None, "clicks": 0}]
     >>> rows_of(documents, ("bm25", "clicks"), "MART").tolist()
     [[0.5, 3.0], [nan, 0.0]]
     """
     if (documents := as_documents(X)) is not None:
-        return checked_features(rows_of_documents(documents, names))
-    found = None
+        return checked_features(rows_of_documents(documents, names, categories))
+    found, own = None, _NONE
     if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
-        from pomona.data.table import features_of_frame
+        from pomona.data.table import columns_of_frame
 
-        X, columns = features_of_frame(X)
+        X, columns, own = columns_of_frame(X)
         found = _named(columns)
     rows = checked_features(X)
     if found is None and rows.shape[1] != len(names):
         raise _wrong_width(rows.shape[1], len(names), ranker)
-    if found is None or tuple(found) == names:
+    if (found is None or tuple(found) == names) and not (own or categories):
         return rows
-    return aligned(_one_query(rows, found), names, "X").X
+    return aligned(_one_query(rows, names if found is None else found, own), names, categories, "X").X
 
 
 def as_documents(X: Any) -> Sequence[Mapping[str, Any]] | None:
@@ -124,8 +132,10 @@ def as_documents(X: Any) -> Sequence[Mapping[str, Any]] | None:
     return X if isinstance(X, list | tuple) and (not X or isinstance(X[0], Mapping)) else None
 
 
-def rows_of_documents(documents: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> Values:
-    """One row a dict, by the names of its values; None is undefined."""
+def rows_of_documents(
+    documents: Sequence[Mapping[str, Any]], names: tuple[str, ...], categories: Categories = _NONE
+) -> Values:
+    """One row a dict, by the names of its values; None is undefined, and so is an unknown category."""
     try:
         rows = [list(map(document.__getitem__, names)) for document in documents]
         is_exact = all(len(document) == len(names) for document in documents)
@@ -133,6 +143,10 @@ def rows_of_documents(documents: Sequence[Mapping[str, Any]], names: tuple[str, 
         is_exact = False
     if not is_exact:
         raise _other_features(documents, names)
+    for place, known in categories.items():
+        codes = {name: code for code, name in enumerate(known)}
+        for row in rows:
+            row[place] = _code(row[place], codes, names[place])
     try:
         values = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(names))
     except (TypeError, ValueError):  # None among them, or what is no number
@@ -144,11 +158,22 @@ def _wrong_width(found: int, expected: int, ranker: str) -> InputError:
     return InputError(f"X has {found} features, but {ranker} is expecting {expected} features as input")
 
 
-def _one_query(rows: Features, names: Sequence[str]) -> Dataset:
+def _code(value: Any, codes: Mapping[str, int], feature: str) -> float:
+    """The code of a category by its name, NaN of one that is unknown or undefined."""
+    if value is None or value != value:
+        return np.nan
+    if isinstance(value, float) and str(value) not in codes:
+        raise InputError(f"feature {feature!r} is a category, found the number {value!r}: give its name")
+    return codes.get(str(value), np.nan)
+
+
+def _one_query(rows: Features, names: Sequence[str], categories: Categories = _NONE) -> Dataset:
     """Rows that were checked already, as the documents of one query."""
     query_ptr = np.array([0, len(rows)][: 1 + bool(len(rows))])
     qids = np.zeros(len(query_ptr) - 1, np.int64)
-    return Dataset.from_parts(rows, np.zeros(len(rows), np.float32), query_ptr, qids, feature_names=names)
+    data = Dataset.from_parts(rows, np.zeros(len(rows), np.float32), query_ptr, qids, feature_names=names)
+    data.categories = categories
+    return data
 
 
 def _other_features(documents: Sequence[Any], names: tuple[str, ...]) -> InputError:

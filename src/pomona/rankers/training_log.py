@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pomona._types import Scores
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
+from pomona.rankers.callback import Callbacks, StopTrainingError, TrainingStep
 from pomona.rankers.trace import Trace
+
+if TYPE_CHECKING:
+    from pomona.rankers.base import Ranker
 
 _ROUNDING = 1e-12  # of a mean over queries, which depends on their order; no iteration is better by it
 
@@ -37,6 +42,7 @@ class TrainingLog:
     early_stopping : stop after so many iterations without a better one; None never stops.
     verbose : show a progress bar.
     trace : records documents, where the ranker tells of them by `follow`.
+    callbacks : are told of every iteration; `model` makes the fitted ranker that they may ask for.
 
     Attributes
     ----------
@@ -45,6 +51,7 @@ class TrainingLog:
     best_iteration : the best of all; `done` before any.
     best_value : its value of the part that decided.
     interrupted : whether Ctrl-C ended the training.
+    ended : whether Ctrl-C or a callback did.
 
     >>> log = TrainingLog("demo", 9, early_stopping=2)
     >>> with log.watch():
@@ -67,15 +74,19 @@ class TrainingLog:
         early_stopping: int | None = None,
         verbose: bool = False,
         trace: Trace | None = None,
+        callbacks: Callbacks | None = None,
+        model: Callable[[], Ranker] | None = None,
     ) -> None:
         self.evals: dict[str, list[float]] = {}
         self.iteration = self.best_iteration = self._done = done
-        self.best_value, self.interrupted = -np.inf, False
+        self.best_value, self.interrupted, self.ended = -np.inf, False, False
         self._title, self._total, self.unit = title, total, unit
         self._deciding, self._early_stopping, self._verbose = deciding, early_stopping, verbose
         self._curves, self._path, self._highest, self._latest_rise = self.evals, "", -np.inf, done
         self._show: Callable[[str], None] | None = None
-        self._trace = trace
+        self._trace, self._callbacks, self._model = trace, callbacks, model
+        self._untold: dict[str, float] | None = None
+        self.finish: Callable[[], None] = lambda: None
 
     @contextlib.contextmanager
     def watch(self) -> Iterator[None]:
@@ -83,10 +94,13 @@ class TrainingLog:
         with self._progress():
             try:
                 yield
+                self.tell()
+            except StopTrainingError:
+                self.ended = True
             except KeyboardInterrupt:
                 if self.best_iteration == self._done:
                     raise
-                self.interrupted = True
+                self.interrupted = self.ended = True
 
     def start_path(self, name: str = "") -> None:
         """The next iterations lie on a path of their own, which the bar calls by this name."""
@@ -104,9 +118,18 @@ class TrainingLog:
         if self._trace is not None:
             self._trace.follow(self.iteration, train, scores, objective())
 
-    def record(self, **values: float) -> bool:
+    def finish_by(self, finish: Callable[[], None]) -> None:
+        """Say what leaves the attributes of the best iteration so far, where not every iteration does.
+
+        It is called for callbacks that ask for a model, and undone for the training to go on.
+        """
+        self.finish = finish
+
+    def record(self, /, **values: float) -> bool:
         """Note the values of one more iteration, by part; whether it is the best so far."""
+        self.tell()
         self.iteration += 1
+        self._untold = values
         for part, now in values.items():
             self._curves.setdefault(part, []).append(float(now))
         if self._show is not None:
@@ -122,15 +145,42 @@ class TrainingLog:
         if self._trace is not None:
             if is_best:
                 self._trace.keep()
-            if self.iteration % self._trace.every == 0 or self.iteration == self._total or self.should_stop:
+            is_last = self.iteration == self._total or self._is_patient_no_more
+            if self.iteration % self._trace.every == 0 or is_last:
                 self._trace.see(self.iteration)
         return is_best
 
+    def tell(self) -> None:
+        """Tell callbacks of the latest iteration, once; where one of them says so, the training ends here.
+
+        Called when what the iteration learnt is kept, or at the latest when the next one is recorded.
+        """
+        values, self._untold = self._untold, None
+        if values is None or not self._callbacks or self._model is None:
+            return
+        self._callbacks.tell(
+            TrainingStep(
+                self._title,
+                self.unit,
+                self.iteration,
+                self._total,
+                values,
+                self.best_iteration,
+                self.best_iteration == self.iteration and self.evals is self._curves,
+                self._callbacks.seconds,
+                self._model,
+            )
+        )
+
     @property
     def should_stop(self) -> bool:
-        """Whether the path has not risen for as long as `early_stopping` says."""
-        patience = self._early_stopping or np.inf
-        return self.iteration - self._latest_rise >= patience
+        """Whether the path has not risen for as long as `early_stopping` says; callbacks are told before."""
+        self.tell()
+        return self._is_patient_no_more
+
+    @property
+    def _is_patient_no_more(self) -> bool:
+        return self.iteration - self._latest_rise >= (self._early_stopping or np.inf)
 
     @property
     def kept(self) -> str:
@@ -142,10 +192,11 @@ class TrainingLog:
         if not self._verbose:
             yield
             return
+        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = TextColumn(self._title), BarColumn(), TextColumn("{task.description}")
-        with Progress(*columns, TimeRemainingColumn()) as bar:
+        with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
             task = bar.add_task("", total=self._total)
             self._show = lambda text: bar.update(task, completed=self.iteration, description=text)
             try:

@@ -27,6 +27,7 @@ from pomona.measures.judge import evaluate
 from pomona.rankers import base
 from pomona.rankers.base import SCALES, Ranker
 from pomona.rankers.parameter import values_outside
+from pomona.testing.callbacks import check_callbacks, check_watched_sets
 from pomona.testing.contract import (
     check_parameters_are_documented,
     is_same,
@@ -331,6 +332,8 @@ _CHECKS: tuple[RankerCheck, ...] = (
     check_training_is_recorded,
     check_interruption_keeps_the_best,
     check_early_stopping,
+    check_callbacks,
+    check_watched_sets,
     check_odd_data,
     check_degenerate_data,
     check_any_table,

@@ -15,7 +15,8 @@ from sklearn.base import clone
 from pomona import _registry
 from pomona.data.dataset import Dataset
 from pomona.data.simulate import simulate
-from pomona.rankers.base import Ranker, load_model
+from pomona.rankers.base import Ranker
+from pomona.rankers.loading import load_model
 
 N_FEATURES = 12
 

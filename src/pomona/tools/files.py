@@ -11,7 +11,7 @@ import numpy as np
 from pomona._machine import require_memory
 from pomona._types import Values
 from pomona.data.compression import read_bytes
-from pomona.data.dataset import gather
+from pomona.data.rows import gather
 from pomona.errors import InputError
 from pomona.measures.judge import sum_in_order
 from pomona.measures.lists import ScoredQueries

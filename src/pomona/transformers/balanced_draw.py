@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pomona.data.columns import checked_features, checked_labels, checked_query_ids
-from pomona.data.dataset import Dataset, gather
+from pomona.data.dataset import Dataset
+from pomona.data.rows import gather
 from pomona.errors import InputError
 
 

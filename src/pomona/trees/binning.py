@@ -8,6 +8,9 @@ feature that is 0 in half of the documents would waste half of its bins). NaN ha
 where the training column has any, and goes with the largest values otherwise. Cut points come from a sample
 of 200,000 documents.
 
+A feature of categories has a bin for each of them. Where they are too many, the most frequent have one, and
+the others go with NaN.
+
 Features of few values share a byte, 2 × 2 × 9 × 7 values say: its histogram is one of the values together,
 which costs one addition a document, and sums over it are the histograms of each. Constant features have none.
 
@@ -17,12 +20,15 @@ come with one load, and the histogram of a block stays in the cache while the ro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
+from pomona._scratch import large_zeros
 from pomona._types import Features
 from pomona.errors import InputError
 
@@ -49,6 +55,33 @@ BYTE = np.dtype([("first_seat", np.int32), ("last_seat", np.int32), ("n_codes", 
 SEAT = np.dtype([("feature", np.int32), ("byte", np.int32), ("radix", np.int32), ("n_bins", np.int32)])
 """A feature's share of a byte, `code · radix`: a product of the bins of those before it."""
 
+
+class Reordered(Protocol):
+    """The rows of a table in another order than they lie in: it is too large for a copy in memory."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_docs, n_features)"""
+
+    @property
+    def source(self) -> Features:
+        """The table as it lies."""
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Of its rows, in the order meant."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: NDArray[Any]) -> Features:
+        """Rows by their numbers in the order meant."""
+
+
+Rows: TypeAlias = Features | Reordered
+"""Documents by features."""
+
+_IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
+_BLOCK_OF_ROWS = 1 << 14
 _TILE = 64  # rows whose codes are found together: their features are read once from memory
 
 
@@ -121,24 +154,31 @@ def _cut(ordered, max_bins, out):
 
 
 @kernel
-def _encode(first, last, X, ladder, seats, blocks, out_columns, out_blocks):
-    """ladder (n_features, 256) cut points, +inf behind the last · out_columns (n_features, n_docs)."""
+def _encode(first, last, X, row, places, ladder, seats, blocks, out_columns, out_blocks):
+    """X has the documents from `row` on, or those that belong to `places`, unless that is empty.
+
+    ladder (n_features, 256) cut points, +inf behind the last · out_columns (n_features, n_docs).
+    """
+    at = np.empty(_TILE, np.uint64)
     for top in range(first, last, _TILE):
         n = min(_TILE, last - top)
+        for k in range(n):
+            at[k] = places[top + k] if places.size else row + top + k
         for s in range(seats.size):
             seat = seats[s]
             f, last_code, radix = seat["feature"], seat["n_bins"] - 1, np.uint8(seat["radix"])
             cuts, block = ladder[f], blocks[seat["byte"] // BLOCK_WIDTH]
-            start, stride = block["word"] * 8 + seat["byte"] % BLOCK_WIDTH, block["stride"] * 8
-            for i in range(top, top + n):
-                x = X[i, f]
+            start = np.uint64(block["word"] * 8 + seat["byte"] % BLOCK_WIDTH)
+            stride = np.uint64(block["stride"] * 8)
+            for k in range(n):
+                x = X[top + k, f]
                 # A search without branches: the processor overlaps those of neighbouring documents.
                 code = np.uint64(0)
                 for step in (128, 64, 32, 16, 8, 4, 2, 1):
                     code += np.uint64(step) * np.uint64(cuts[code + np.uint64(step - 1)] < x)
                 stored = np.uint8(last_code if x != x else code)
-                out_columns[f, i] = stored
-                out_blocks[start + i * stride] += stored * radix
+                out_columns[f, at[k]] = stored
+                out_blocks[start + at[k] * stride] += stored * radix
 
 
 @dataclass(frozen=True)
@@ -174,9 +214,11 @@ class Codes:
         # Behind a block, up to the next cache line.
         sizes = -(-table["stride"] * n_docs // 8) * 8
         table["word"] = np.cumsum(sizes) - sizes
-        room = np.zeros(int(sizes.sum()) + 8, np.uint64)
+        n_words = int(sizes.sum()) + 8
+        both = 8 * n_words + len(n_bins) * n_docs
+        room = large_zeros(n_words, np.uint64, both)
         aligned = room[-room.ctypes.data % 64 // 8 :][: len(room) - 8]
-        return cls(np.zeros((len(n_bins), n_docs), np.uint8), aligned, table, byte_table, seats)
+        return cls(large_zeros((len(n_bins), n_docs), np.uint8, both), aligned, table, byte_table, seats)
 
     @property
     def n_docs(self) -> int:
@@ -202,14 +244,23 @@ class Bins:
 
     edges: tuple[Features, ...]
     has_nan: NDArray[np.bool_]
+    categories: Mapping[int, Features] = field(default_factory=dict)
+    """By feature, the categories of its bins, ascending; of none other than features of categories."""
 
     @classmethod
     def of(
-        cls, X: Features, max_bins: int = 255, seed: int = 0, *, has_nan: NDArray[np.bool_] | None = None
+        cls,
+        X: Rows,
+        max_bins: int = 255,
+        seed: int = 0,
+        *,
+        has_nan: NDArray[np.bool_] | None = None,
+        categorical: Sequence[int] = (),
     ) -> Bins:
         """Learn cut points from (a sample of) training documents.
 
         has_nan : which features have a NaN, where X is itself a sample of more documents.
+        categorical : which features are categories, whole numbers.
 
         >>> Bins.of(np.array([[0.0], [1.0], [4.0], [1.0]], np.float32)).edges[0]
         array([0.5, 2.5], dtype=float32)
@@ -223,6 +274,9 @@ class Bins:
         rows = sampled_rows(n_docs, seed)
         # Looked for in all rows: the sample may miss rare NaN, which still need their bin.
         has_nan = find_nan(X) if has_nan is None else has_nan
+        whole = {f: np.concatenate([block[:, f] for _, block, _ in _blocks(X)]) for f in categorical}
+        if not isinstance(X, np.ndarray):
+            X, rows = X[rows], np.arange(len(rows))
         edges: list[Features] = [np.empty(0, np.float32)] * n_features
 
         def cut(first_group: int, last_group: int) -> None:
@@ -237,7 +291,11 @@ class Bins:
                     edges[f] = cuts[:n_cuts].copy()
 
         over_chunks(cut, -(-n_features // 16))
-        return cls(tuple(edges), has_nan)
+        categories = {f: _categories(column, max_bins - 1) for f, column in whole.items()}
+        for f, known in categories.items():
+            edges[f] = np.arange(len(known) - 1, dtype=np.float32) + np.float32(0.5)  # of their places
+            has_nan[f] = not np.isin(whole[f], known).all()
+        return cls(tuple(edges), has_nan, categories)
 
     @property
     def n_features(self) -> int:
@@ -250,7 +308,7 @@ class Bins:
         counts = [len(cuts) + 1 for cuts in self.edges]
         return np.array(counts, np.int32) + self.has_nan.astype(np.int32)
 
-    def codes(self, X: Features) -> Codes:
+    def codes(self, X: Rows) -> Codes:
         """The code of every value of X.
 
         >>> bins = Bins.of(np.array([[0.0], [1.0], [np.nan]], np.float32))
@@ -265,8 +323,19 @@ class Bins:
         for f, cuts in enumerate(self.edges):
             ladder[f, : len(cuts)] = cuts
         tables = (ladder, codes.seats, codes.block_table, codes.columns, codes.words.view(np.uint8))
-        over_chunks(_encode, len(X), X, *tables, smallest=1024)
+        for row, block, places in _blocks(X):
+            block = self._placed(block) if self.categories else block
+            over_chunks(_encode, len(block), block, row, places, *tables, smallest=1024)
         return codes
+
+    def _placed(self, X: Features) -> Features:
+        """X with the place of each category among those of its feature, NaN for those that have no bin."""
+        X = X.copy()
+        for f, known in self.categories.items():
+            place = np.minimum(np.searchsorted(known, X[:, f]), max(len(known) - 1, 0))
+            is_known = known[place] == X[:, f] if len(known) else np.zeros(len(X), bool)
+            X[:, f] = np.where(is_known, place, np.nan)
+        return X
 
     def threshold(self, feature: int, bin_: int) -> np.float32:
         """The value t such that code <= bin_ if and only if x <= t (NaN apart).
@@ -284,11 +353,36 @@ def sampled_rows(n_docs: int, seed: int) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(seed).choice(n_docs, SAMPLE, replace=False))
 
 
-def find_nan(X: Features) -> NDArray[np.bool_]:
+def find_nan(X: Rows) -> NDArray[np.bool_]:
     """Which features have a NaN in some row."""
-    parts = over_chunks(_find_nan, len(X), X, smallest=4096)
-    has_nan: NDArray[np.bool_] = np.logical_or.reduce([np.zeros(X.shape[1], bool), *parts])
+    has_nan: NDArray[np.bool_] = np.zeros(X.shape[1], bool)
+    for _, block, _ in _blocks(X):
+        parts = over_chunks(_find_nan, len(block), block, smallest=4096)
+        has_nan = np.logical_or.reduce([has_nan, *parts])
     return has_nan
+
+
+def _blocks(X: Rows) -> Iterator[tuple[int, Features, NDArray[np.int64]]]:
+    """The table as one block, or the rows of one as they lie, in blocks that the disk reads at once.
+
+    Each with the number of its first row, or with the places of its rows.
+    """
+    if isinstance(X, np.ndarray):
+        return iter([(0, X, _IN_PLACE)])
+    starts = range(0, len(X), _BLOCK_OF_ROWS)
+    parts = ((first, slice(first, first + _BLOCK_OF_ROWS)) for first in starts)
+    # Copies: kernels are compiled anew for arrays that cannot be written to, as mapped ones are.
+    return ((first, X.source[some].copy(), X.places[some]) for first, some in parts)
+
+
+def _categories(column: Features, most: int) -> Features:
+    """The most frequent values, of equally frequent ones the lowest, ascending.
+
+    >>> _categories(np.array([7, 3, 7, np.nan, 5, 3, 7], np.float32), 2)
+    array([3., 7.], dtype=float32)
+    """
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    return np.sort(values[np.argsort(-counts, kind="stable")[:most]])
 
 
 def _seated(n_bins: NDArray[np.int32]) -> tuple[NDArray[np.void], NDArray[np.void]]:
@@ -323,8 +417,9 @@ def _seated(n_bins: NDArray[np.int32]) -> tuple[NDArray[np.void], NDArray[np.voi
     return byte_table, seats
 
 
-def _matrix(X: Features) -> Features:
-    matrix = np.ascontiguousarray(X, np.float32)
-    if matrix.ndim != 2:
-        raise InputError(f"found an array of {matrix.ndim} dimensions, expected documents by features")
+def _matrix(X: Rows) -> Rows:
+    is_table = isinstance(X, np.ndarray) or not hasattr(X, "shape")
+    matrix = np.ascontiguousarray(X, np.float32) if is_table else X
+    if len(matrix.shape) != 2:
+        raise InputError(f"found an array of {len(matrix.shape)} dimensions, expected documents by features")
     return matrix

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona.trees.category_split import CategorySplits
 from pomona.trees.lanes import N_LANES
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class CodedForest:
     leaf_order: NDArray[np.int64]  # where each leaf stands in the forest
     n_levels: NDArray[np.int64]  # (n_trees,) of an oblivious tree, -1 for any other
     n_slots: int  # of the largest tree
+    splits: CategorySplits | None = None  # what appends the columns that splits on categories ask for
 
     @classmethod
     def of(cls, forest: Forest, threshold: NDArray[Any] | None = None) -> CodedForest:
@@ -96,7 +98,7 @@ class CodedForest:
     def trees_on(self, feature: int) -> CodedForest:
         """The trees that split on a feature, over the same planes."""
         tree = np.repeat(np.arange(self.n_trees), np.diff(self.node_ptr).astype(np.int64))
-        is_split = self.plane_feature[self.node_plane // N_LANES] == feature
+        is_split = self.plane_owner[self.node_plane // N_LANES] == feature
         wanted = np.bincount(tree[is_split], minlength=self.n_trees) > 0
         nodes, leaves = (
             np.repeat(wanted, np.diff(ptr).astype(np.int64)) for ptr in (self.node_ptr, self.leaf_ptr)
@@ -111,6 +113,11 @@ class CodedForest:
         for array in chosen.values():
             array.flags.writeable = False
         return replace(self, **chosen)
+
+    @property
+    def plane_owner(self) -> NDArray[Any]:
+        """The feature that each plane comes from."""
+        return self.plane_feature if self.splits is None else self.splits.owners(self.plane_feature)
 
     @property
     def planes(self) -> tuple[Any, Any, Any, Any, Any]:

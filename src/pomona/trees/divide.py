@@ -11,8 +11,9 @@ becomes the larger side's. Each is a step of a team (`_team.py`), cut into tasks
     SHARED   features: the split that all cells of a level share (oblivious trees)
 
 A step is a kernel `(task, table, order)` that is compiled by itself and called by its address; so are
-`SEARCH`, the splits of one side, `RUN`, a step from beginning to end, and `FILL`, the two steps that make
-histograms.
+`SEARCH`, the splits of one side, `RUN`, a step from beginning to end, `FILL`, the two steps that make
+histograms, `LIMIT`, what features nodes may be split on, where that differs from node to node, and `SETS` and
+`SORT_SET`, which search and divide by sets of categories. What is not used is not compiled.
 
 Sums are of integers, so neither the number of tasks nor who does them changes a bit.
 """
@@ -28,8 +29,10 @@ from pomona._beside import compile_beside
 from pomona._jit import address_of, call, kernel, type_of, types
 from pomona._team import await_reports, await_step, publish, report, take
 from pomona._types import Offsets
+from pomona.trees.allowed import limit, limit_level
+from pomona.trees.categories import search_sets, sort_by_set
 from pomona.trees.histogram import accumulate, settle
-from pomona.trees.split import CANDIDATE, middle_value, no_split, search, search_shared, unpack
+from pomona.trees.split import CANDIDATE, may_be_divided, middle_value, no_split, search, search_shared
 
 SPLIT = np.dtype(CANDIDATE, align=True)
 
@@ -48,7 +51,10 @@ LEAF = np.dtype(
     ],
     align=True,
 )
-"""A node without children yet: rows, packed sum, bounds of its value, histogram, place and best split."""
+"""A node without children yet: rows, packed sum, bounds of its value, histogram, place and best split.
+
+A split on categories has the bin -1, and its set in `Table.sets`.
+"""
 
 NODE = np.dtype(
     [
@@ -76,15 +82,21 @@ ORDER = np.dtype(
         ("n_groups", np.int64),
         ("n_cells", np.int64),
         ("max_depth", np.int64),
+        ("by_level", np.float64),
+        ("by_node", np.float64),
+        ("seed", np.uint64),
+        ("smoothing", np.float64),
+        ("is_limited", np.bool_),
+        ("has_sets", np.bool_),
         ("is_root", np.bool_),
         ("is_searched", np.bool_),
     ],
     align=True,
 )
-"""What the step at hand is about."""
+"""What the step at hand is about, and what features nodes may be split on (`allowed.py`)."""
 
-SORT, PLACE, ADD, SETTLE, SHARED, SEARCH, RUN, FILL = range(8)
-N_ADDRESSES = 8
+SORT, PLACE, ADD, SETTLE, SHARED, SEARCH, RUN, FILL, LIMIT, SETS, SORT_SET = range(11)
+N_ADDRESSES = 11
 
 NO_SIBLING = -1
 """The large side of the root, which has no parent to take its histogram from."""
@@ -112,6 +124,12 @@ class Table(NamedTuple):
     """(n_features,) FEATURE"""
     bin_start: Offsets
     """(n_features + 1,) where a feature's bins begin in a histogram"""
+    allowed: NDArray[np.bool_]
+    """(2, n_features) what the smaller and the larger side may be split on (oblivious trees: the level)"""
+    groups: NDArray[np.uint64]
+    """(n_features, n_words) of interactions"""
+    paths: NDArray[np.uint64]
+    """(n_leaves, 1 + n_words) seed of a leaf's draw, and the groups that its path leaves open"""
     terms: NDArray[np.void]
     """(1,) TERMS"""
     packed: NDArray[np.int64]
@@ -128,6 +146,10 @@ class Table(NamedTuple):
     """(n_leaves + 1, all bins); the last belongs to no leaf"""
     leaves: NDArray[np.void]
     nodes: NDArray[np.void]
+    sets: NDArray[np.uint64]
+    """(n_leaves, 4) bits of the bins that a split on categories sends left"""
+    node_sets: NDArray[np.uint64]
+    """The same of divided nodes."""
     n_left: NDArray[np.int64]
     """(n_threads,) documents of each sorted range that go left"""
     best_splits: NDArray[np.void]
@@ -135,7 +157,7 @@ class Table(NamedTuple):
     order: NDArray[np.void]
     """(1,) ORDER"""
     addresses: NDArray[np.int64]
-    """(8,) where the kernels of the steps, and of what leads through them, are"""
+    """(N_ADDRESSES,) where the kernels of the steps, and of what leads through them, are"""
 
 
 @kernel
@@ -171,6 +193,9 @@ def sort_range(first, last, codes, bin_, nan_code, rows, out_left, out_right):
 @kernel(by_address=True)
 def _sort(task, table, order):
     at = table.leaves[order["leaf"]]
+    if at["bin"] < 0:
+        call(table.addresses[SORT_SET], task, table, order)
+        return
     nan_code = table.features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
     first = _cut(order["begin"], order["end"], order["n_tasks"], task)
     last = _cut(order["begin"], order["end"], order["n_tasks"], task + 1)
@@ -221,13 +246,6 @@ def _add(task, table, order):
 
 
 @kernel
-def _may_be_divided(leaf, max_depth, terms):
-    _, hessian, count = unpack(leaf["total"], terms)
-    enough = count >= 2 * terms["min_docs"] and hessian >= 2 * terms["min_hessian"]
-    return enough and leaf["depth"] < max_depth
-
-
-@kernel
 def _bytes_of(task, table, order):
     """The range of bytes that a task settles."""
     n_bytes, n_tasks = table.bytes_.size, order["n_tasks"]
@@ -245,13 +263,13 @@ def _search(task, table, order):
     terms, unit = table.terms[0], table.terms[0]["value_unit"]
     low, high = leaf["low"] / unit, leaf["high"] / unit
     no_split(leaf["total"], low, high, terms, out)
-    if not _may_be_divided(leaf, order["max_depth"], terms):
+    if not may_be_divided(leaf, order["max_depth"], terms):
         return
     sums, gains = np.empty(257, np.int64), np.empty(257)
     bins = table.histograms[leaf["slot"]]
     for s in range(table.bytes_[first]["first_seat"], table.bytes_[last - 1]["last_seat"]):
         f = table.seats[s]["feature"]
-        if table.features[f]["allowed"]:
+        if table.allowed[side, f] and not table.features[f]["is_category"]:
             feature_bins = bins[table.bin_start[f] : table.bin_start[f + 1]]
             search(f, table.features[f], feature_bins, leaf["total"], low, high, terms, sums, gains, out)
 
@@ -282,8 +300,8 @@ def _search_shared(task, table, order):
     first = n_features * task // order["n_tasks"]
     last = n_features * (task + 1) // order["n_tasks"]
     gain, split = search_shared(
-        first, last, table.features, table.bin_start, table.histograms, slots, totals, lows, highs,
-        table.terms[0],
+        first, last, table.features, table.allowed[0], table.bin_start, table.histograms, slots, totals, lows,
+        highs, table.terms[0],
     )  # fmt: skip
     out = table.best_splits[task, 0]
     out["gain"], out["feature"], out["bin"], out["nan_left"] = gain, split[0], split[1], split[2]
@@ -356,11 +374,15 @@ def _fill(unused, table, order):
     order["n_tasks"] = order["n_parts"] * n_blocks * order["n_groups"]
     call(table.addresses[RUN], np.int64(ADD), table, order)
     order["n_tasks"] = _tasks(n_threads, width, np.int64(_SETTLED_BYTES))
+    if order["is_searched"] and order["is_limited"]:
+        call(table.addresses[LIMIT], np.int64(0), table, order)
     call(table.addresses[RUN], np.int64(SETTLE), table, order)
     if order["is_searched"]:
         _best_of(table.best_splits[: order["n_tasks"], 0], leaves[small])
         if large != NO_SIBLING:
             _best_of(table.best_splits[: order["n_tasks"], 1], leaves[large])
+        if order["has_sets"]:
+            call(table.addresses[SETS], np.int64(0), table, order)
 
 
 @kernel
@@ -424,6 +446,9 @@ def divide(table, leaf, new, is_last):
     n_left = np.int64(0)
     for part in range(n_ranges):
         n_left += table.n_left[part]
+    if leaves[leaf]["bin"] < 0:
+        for w in range(table.sets.shape[1]):
+            table.node_sets[new - 1, w] = table.sets[leaf, w]
     order["small"], order["large"] = open_children(
         leaves, leaf, new, n_left, table.features, table.terms, table.nodes
     )
@@ -438,6 +463,8 @@ def find_shared(table, n_cells):
     n_tasks = _tasks(table.n_left.size, n_cells * table.bin_start[-1], np.int64(_SEARCHED_BINS))
     n_tasks = max(1, min(n_tasks, table.features.size))
     order["n_tasks"], order["n_cells"] = n_tasks, n_cells
+    if order["is_limited"]:
+        call(table.addresses[LIMIT], np.int64(0), table, order)
     call(table.addresses[RUN], np.int64(SHARED), table, order)
     _best_of(table.best_splits[:n_tasks, 0], table.best_splits[0, 0])
 
@@ -446,6 +473,10 @@ def find_addresses(table: Table, is_oblivious: bool) -> None:
     """Compile, or load, the kernels that are called by their addresses; what is not used is left out."""
     own = {SHARED: _search_shared} if is_oblivious else {SEARCH: _search}
     steps = {SORT: _sort, PLACE: _place, ADD: _add, SETTLE: _settle, RUN: _run, FILL: _fill, **own}
+    if table.order[0]["is_limited"]:
+        steps[LIMIT] = limit_level if is_oblivious else limit
+    if table.order[0]["has_sets"]:
+        steps |= {SETS: search_sets, SORT_SET: sort_by_set}
     kinds = types.int64, type_of(table), type_of(table.order[0])
     for step in reversed(steps.values()):
         compile_beside(step, *kinds)

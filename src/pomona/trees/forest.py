@@ -4,8 +4,8 @@ All inner nodes lie end to end in one set of arrays and all leaves in another; a
 plus the value of its leaf in every tree, added in float64 in the order of the trees.
 
 Trees of other trainers may ask for more, to give their scores to the last bit: thresholds in float64, zeros
-that count as undefined, sums that are rounded to float32 after every tree. A forest that asks for none of it
-pays for none of it.
+that count as undefined, sums that are rounded to float32 after every tree. And a node may ask for categories
+in place of a threshold (`category_split.py`). A forest that asks for none of it pays for none of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 from pomona._types import Offsets, Scores, Values
 from pomona.errors import InputError, UnknownNameError
 from pomona.trees import score as bits
+from pomona.trees.category_split import MOST_CATEGORY, CategorySplits, with_thresholds
 from pomona.trees.coded import CodedForest
+from pomona.trees.linked import FEW, LinkedForest
 from pomona.trees.permuted import PermutedScorer
 from pomona.trees.walk import leaves_of
 
@@ -36,8 +38,11 @@ _NODE_ARRAYS = {
 }
 _ARRAYS = {**_NODE_ARRAYS, "node_ptr": np.int64, "value": np.float64, "leaf_ptr": np.int64}
 _OPTIONAL = {"double_threshold": np.float64, "zero_missing": np.bool_}
+_CATEGORIES = {"member_ptr": np.int64, "member": np.int64}
 _STATISTICS = {"leaf_count": np.int64, "leaf_weight": np.float64}
-_ALL = _ARRAYS | _OPTIONAL | _STATISTICS
+_ALL = _ARRAYS | _OPTIONAL | _CATEGORIES | _STATISTICS
+
+_BATCH = 1 << 22  # values of documents with a column for each split on categories, at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,6 +76,8 @@ class Forest:
     single: bool = False  # whether sums are float32
     leaf_count: NDArray[np.int64] | None = None  # (n_leaves,) training documents, if known
     leaf_weight: Values | None = None  # (n_leaves,) their second derivatives summed, if known
+    member_ptr: Offsets | None = None  # (n_nodes + 1,) a node that has members asks for a category:
+    member: NDArray[np.int64] | None = None  # these, whole numbers, go left, and all else goes right
 
     def __post_init__(self) -> None:
         for name, dtype in _ALL.items():
@@ -96,7 +103,8 @@ class Forest:
                 raise InputError(f"found a forest over {forest.n_features} features, expected {n_features}")
         parts = [cls.empty(n_features), *forests]
         arrays: dict[str, NDArray[Any]] = {}
-        asked = [name for name in _OPTIONAL if any(getattr(part, name) is not None for part in parts)]
+        optional = (*_OPTIONAL, *_CATEGORIES)
+        asked = [name for name in optional if any(getattr(part, name) is not None for part in parts)]
         with_trees = [part for part in parts if part.n_trees]  # of which all must know it
         asked += [n for n in _STATISTICS if with_trees and all(getattr(p, n) is not None for p in with_trees)]
         for name in (*_ARRAYS, *asked):
@@ -113,6 +121,8 @@ class Forest:
         if getattr(self, name) is None:
             if name in _STATISTICS:
                 return np.empty(0, _STATISTICS[name])
+            if name in _CATEGORIES:
+                return np.zeros(len(self.feature) + 1 if name == "member_ptr" else 0, np.int64)
             return self.threshold.astype(np.float64) if name == "double_threshold" else self.feature < 0
         array: NDArray[Any] = getattr(self, name)
         return array
@@ -147,6 +157,8 @@ class Forest:
         Only a forest with a `double_threshold` reads float64 features as they are.
         """
         rows = self._documents(X)
+        if len(rows) <= FEW and self.member_ptr is None:
+            return self._linked.score(rows)
         return bits.score(self._coded_for(rows), rows, self.base, single=self.single)
 
     def staged_scores(self, X: ArrayLike, every: int = 1) -> Iterator[Scores]:
@@ -170,6 +182,9 @@ class Forest:
     def leaf_of(self, X: ArrayLike) -> NDArray[np.int32]:
         """The leaf, counted within its tree, of every document in every tree: (n_docs, n_trees)."""
         rows = self._documents(X)
+        if self.member_ptr is not None:
+            leaves = [self.by_thresholds.leaf_of(batch) for batch in self.batches(rows)]
+            return np.concatenate([np.empty((0, self.n_trees), np.int32), *leaves])
         threshold = self.threshold if rows.dtype == np.float32 else self._array("double_threshold")
         zero_missing = self._array("zero_missing")
         out = np.empty((len(rows), self.n_trees), np.int32)
@@ -188,6 +203,9 @@ class Forest:
         nodes = {name: getattr(self, name)[: node_ptr[-1]] for name in of_nodes}
         of_leaves = [name for name in ("value", *_STATISTICS) if getattr(self, name) is not None]
         leaves = {name: getattr(self, name)[: leaf_ptr[-1]] for name in of_leaves}
+        if self.member_ptr is not None and self.member is not None:
+            nodes["member_ptr"] = self.member_ptr[: node_ptr[-1] + 1]
+            nodes["member"] = self.member[: nodes["member_ptr"][-1]]
         return replace(self, **nodes, **leaves, node_ptr=node_ptr, leaf_ptr=leaf_ptr)
 
     def extended(self, other: Forest) -> Forest:
@@ -242,12 +260,36 @@ class Forest:
         return Forest, tuple(getattr(self, field.name) for field in fields(self))
 
     @cached_property
+    def _linked(self) -> LinkedForest:
+        return LinkedForest.of(self)
+
+    @cached_property
+    def category_splits(self) -> CategorySplits | None:
+        """The splits on categories, if there are any."""
+        return None if self.member_ptr is None else CategorySplits.of(self)
+
+    @cached_property
+    def by_thresholds(self) -> Forest:
+        """The forest that asks for thresholds alone, of columns that `category_splits` appends."""
+        return self if self.member_ptr is None else with_thresholds(self)
+
+    @cached_property
     def _coded(self) -> CodedForest:
-        return CodedForest.of(self)
+        return replace(CodedForest.of(self.by_thresholds), splits=self.category_splits)
 
     @cached_property
     def _coded_double(self) -> CodedForest:
-        return CodedForest.of(self, self._array("double_threshold"))
+        plain = self.by_thresholds
+        coded = CodedForest.of(plain, plain._array("double_threshold"))
+        return replace(coded, splits=self.category_splits)
+
+    def batches(self, rows: NDArray[Any]) -> Iterator[NDArray[Any]]:
+        """Documents, all or some after the other, with the columns that `by_thresholds` asks for."""
+        splits = self.category_splits
+        n = len(rows) if splits is None else max(1, _BATCH // self.by_thresholds.n_features)
+        for first in range(0, len(rows), max(n, 1)):
+            batch = rows[first : first + n]
+            yield batch if splits is None else splits.appended(batch)
 
     def _coded_for(self, rows: NDArray[Any]) -> CodedForest:
         return self._coded if rows.dtype == np.float32 else self._coded_double
@@ -300,6 +342,8 @@ def _problem(forest: Forest) -> str | None:
     for ptr, total, smallest in ((forest.node_ptr, n_nodes, 0), (forest.leaf_ptr, n_leaves, 1)):
         if not len(ptr) or ptr[0] != 0 or ptr[-1] != total or (np.diff(ptr) < smallest).any():
             return f"offsets do not divide {total} items into trees"
+    if (problem := _problem_of_categories(forest)) is not None:
+        return problem
     inner, leaves = np.diff(forest.node_ptr), np.diff(forest.leaf_ptr)
     if len(inner) != len(leaves) or (leaves != inner + 1).any():
         return "a tree of n inner nodes needs n + 1 leaves"
@@ -331,4 +375,16 @@ def _problem(forest: Forest) -> str | None:
     n_parents_of_leaf[forest.leaf_ptr[:-1][inner == 0]] += 1
     if (n_parents_of_node[:-1] != 1).any() or (n_parents_of_leaf[:-1] != 1).any():
         return "a node or leaf is not the child of exactly one node"
+    return None
+
+
+def _problem_of_categories(forest: Forest) -> str | None:
+    if forest.member_ptr is None and forest.member is None:
+        return None
+    ptr, member = forest._array("member_ptr"), forest._array("member")
+    is_rising = len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == len(member) and (np.diff(ptr) >= 0).all()
+    if len(ptr) != len(forest.feature) + 1 or not is_rising:
+        return "categories do not belong to the nodes"
+    if len(member) and not 0 <= member.min() <= member.max() < MOST_CATEGORY:
+        return f"a category lies outside 0..{MOST_CATEGORY - 1}"
     return None

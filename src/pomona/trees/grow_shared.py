@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, n_threads, over_chunks
+from pomona.trees.allowed import allow, open_paths, start_path
 from pomona.trees.binning import Bins, Codes
 from pomona.trees.divide import SPLIT, open_children, sort_range
 from pomona.trees.grow_leafwise import LeafwiseGrower
@@ -34,12 +35,12 @@ _SEARCHED_FEATURES = 16
 
 
 @kernel
-def _search_features(first, last, features, bin_start, bins, total, bounds, terms, sums, gains, out):
+def _search_features(first, last, features, allowed, bin_start, bins, total, bounds, terms, sums, gains, out):
     """The best split on features first..last into out[first]; sums, gains (n_features, 257) to work in."""
     low, high = bounds
     no_split(total, low, high, terms, out[first])
     for f in range(first, last):
-        if features[f]["allowed"]:
+        if allowed[f]:
             some = bins[bin_start[f] : bin_start[f + 1]]
             search(f, features[f], some, total, low, high, terms, sums[first], gains[first], out[first])
 
@@ -58,6 +59,8 @@ class SharedSteps:
         """The histogram of leaf 0, and its best split if asked for."""
         table = self.workspace.table
         table.leaves[0]["gain"] = 0.0
+        if table.order[0]["is_limited"]:
+            start_path(table)
         if len(table.bytes_):
             self._add(0)
             if is_searched:
@@ -69,6 +72,8 @@ class SharedSteps:
         slot = int(table.leaves[leaf]["slot"])
         n_left = self._sort(table.leaves[leaf])
         open_children(table.leaves, leaf, new, n_left, table.features, table.terms, table.nodes)
+        if table.order[0]["is_limited"]:
+            open_paths(table, int(table.nodes[new - 1]["feature"]), leaf, new)
         # Which side is smaller is decided by the documents of all peers, so that they all add the same one.
         left, right = self.workspace.counts(table.leaves[[leaf, new]]).tolist()
         small, large = (leaf, new) if left <= right else (new, leaf)
@@ -147,7 +152,8 @@ class SharedSteps:
         at = table.leaves[leaf]
         bounds = (at["low"] / terms["value_unit"], at["high"] / terms["value_unit"])
         self._splits["feature"] = -1
-        tables = (table.features, table.bin_start, table.histograms[int(at["slot"])], at["total"])
+        allowed = self._allowed(leaf)
+        tables = (table.features, allowed, table.bin_start, table.histograms[int(at["slot"])], at["total"])
         room = (*self._room, self._splits)
         over_chunks(
             _search_features, len(table.features), *tables, bounds, terms, *room, smallest=_SEARCHED_FEATURES
@@ -158,12 +164,21 @@ class SharedSteps:
             for name in best.dtype.names:
                 at[name] = best[name]
 
+    def _allowed(self, leaf: int) -> NDArray[np.bool_]:
+        """Which features a leaf may be split on."""
+        table = self.workspace.table
+        if table.order[0]["is_limited"]:
+            allow(table, leaf, table.allowed[0])
+        allowed: NDArray[np.bool_] = table.allowed[0]
+        return allowed
+
     def find_shared(self, n_cells: int) -> tuple[float, int, int, bool]:
         """The split that all cells share: its gain (0 if there is none), feature, bin, and NaN's side."""
         table, terms = self.workspace.table, self.workspace.table.terms[0]
         cells = table.leaves[:n_cells]
         own = [np.ascontiguousarray(cells[name]) for name in ("slot", "total", "low", "high")]
-        tables = (table.features, table.bin_start, table.histograms, own[0].astype(np.int64), *own[1:], terms)
+        sums = (table.bin_start, table.histograms, own[0].astype(np.int64), *own[1:], terms)
+        tables = (table.features, self._allowed(0), *sums)  # all cells have the same features above them
         # In rising order of features: of equal gains the first is taken.
         found = over_chunks(search_shared, len(table.features), *tables, smallest=_SEARCHED_FEATURES)
         gain, split = max(found, key=lambda each: each[0], default=(0.0, (-1, -1, False)))

@@ -19,7 +19,9 @@ from pomona._jit import kernel, n_threads, over_chunks, together
 from pomona._team import dismiss, new_board
 from pomona._types import Values
 from pomona.errors import InputError
+from pomona.trees.allowed import Groups, group_bits
 from pomona.trees.binning import Bins, Codes
+from pomona.trees.categories import N_WORDS, members_of_bins, walk_rest
 from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
 from pomona.trees.histogram import IN_PLACE, SCRATCH, pack, power_of_two
 from pomona.trees.peers import ALONE, Peers
@@ -69,6 +71,10 @@ class GrowthRules:
     min_gain : splits that gain no more than this are not made.
     monotone : for every feature 1 (score must not fall as it rises), -1 (must not rise) or 0 (free).
     feature_fraction : share of features that a tree may use, drawn anew for every tree.
+    feature_fraction_bylevel, feature_fraction_bynode : the share of these that a level, and of those that are
+        left the share that a node may be split on (`allowed.py`).
+    interactions : groups of features; all features of a path must be in a common one.
+    smoothing : documents that categories, and sides of a split on them, have in addition (`categories.py`).
     newton_splits : whether splits are chosen by ΣG²/(ΣH+λ), or by gradients alone, as if all hessians were
         their mean: ΣG²/n in other units. Leaf values are Newton steps either way.
     """
@@ -81,18 +87,30 @@ class GrowthRules:
     min_gain: float = 0.0
     monotone: tuple[int, ...] | None = None
     feature_fraction: float = 1.0
+    feature_fraction_bylevel: float = 1.0
+    feature_fraction_bynode: float = 1.0
+    interactions: Groups | None = None
+    smoothing: float = 0.0
     newton_splits: bool = True
 
     def __post_init__(self) -> None:
-        for name, least in (("n_leaves", 1), ("l2", 0), ("min_docs", 0), ("min_hessian", 0), ("min_gain", 0)):
+        for name in ("n_leaves", "l2", "min_docs", "min_hessian", "min_gain", "smoothing"):
+            least = int(name == "n_leaves")
             if not getattr(self, name) >= least:
                 raise InputError(f"{name} must be at least {least}, found {getattr(self, name)}")
         if self.max_depth is not None and self.max_depth < 0:
             raise InputError(f"max_depth must be at least 0 or None, found {self.max_depth}")
-        if not 0 < self.feature_fraction <= 1:
-            raise InputError(f"feature_fraction must be in (0, 1], found {self.feature_fraction}")
+        for name in ("feature_fraction", "feature_fraction_bylevel", "feature_fraction_bynode"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"{name} must be in (0, 1], found {getattr(self, name)}")
         if self.monotone is not None and not set(self.monotone) <= {-1, 0, 1}:
             raise InputError(f"monotone must be -1, 0 or 1 for every feature, found {self.monotone}")
+
+    @property
+    def limits_nodes(self) -> bool:
+        """Whether nodes of a tree differ in what features they may be split on."""
+        shares = self.feature_fraction_bylevel, self.feature_fraction_bynode
+        return self.interactions is not None or min(shares) < 1
 
 
 @dataclass(frozen=True)
@@ -112,6 +130,8 @@ class GrownTree:
     """Of the documents that were learnt from."""
     leaf_weight: Values | None = None
     """The sum of their second derivatives."""
+    members: tuple[NDArray[np.int64], ...] | None = None
+    """For each node the categories that go left; of one with a threshold none. None: no node has any."""
 
 
 class Workspace:
@@ -133,9 +153,11 @@ class Workspace:
         self.features = np.zeros(n_features, FEATURE)
         self.features["n_bins"], self.features["has_nan"] = bins.n_bins, bins.has_nan
         self.features["monotone"] = rules.monotone if rules.monotone is not None else 0
+        self.features["is_category"] = [f in bins.categories for f in range(n_features)]
         self.usable = np.flatnonzero(bins.n_bins > 1)
         self.features["allowed"][self.usable] = True
         self.all_rows = np.arange(n_docs, dtype=np.int32)
+        groups = group_bits(rules.interactions, n_features)
         bin_start = np.concatenate(([0], np.cumsum(bins.n_bins, dtype=np.int64)))
         self.table = Table(
             board=new_board(),
@@ -146,6 +168,9 @@ class Workspace:
             seats=codes.seats,
             features=self.features,
             bin_start=bin_start,
+            allowed=np.zeros((2, n_features), np.bool_),
+            groups=groups,
+            paths=np.zeros((n_leaves, 1 + groups.shape[1]), np.uint64),
             terms=np.zeros(1, TERMS),
             packed=np.empty(n_docs, np.int64),
             rows=np.empty(n_docs, np.int32),
@@ -156,6 +181,8 @@ class Workspace:
             histograms=np.zeros((n_leaves + 1, int(bin_start[-1])), np.int64),
             leaves=np.zeros(n_leaves, LEAF),
             nodes=np.zeros(n_leaves, NODE),
+            sets=np.zeros((n_leaves, N_WORDS), np.uint64),
+            node_sets=np.zeros((n_leaves, N_WORDS), np.uint64),
             n_left=np.zeros(1, np.int64),
             best_splits=np.zeros((1, 2), SPLIT),
             order=np.zeros(1, ORDER),
@@ -164,6 +191,10 @@ class Workspace:
         # The leaves of an oblivious tree have no splits of their own.
         self.table.order["is_searched"] = not is_oblivious
         self.table.order["max_depth"] = 2**31 - 1 if rules.max_depth is None else rules.max_depth
+        self.table.order["by_level"] = rules.feature_fraction_bylevel
+        self.table.order["by_node"] = rules.feature_fraction_bynode
+        self.table.order["is_limited"] = rules.limits_nodes
+        self.table.order["smoothing"], self.table.order["has_sets"] = rules.smoothing, bool(bins.categories)
         find_addresses(self.table, is_oblivious)
 
     def _enlarge(self, n_rows: int) -> None:
@@ -212,6 +243,9 @@ class Workspace:
             n_drawn = max(1, round(rules.feature_fraction * len(self.usable)))
             self.features["allowed"] = False
             self.features["allowed"][rng.choice(self.usable, n_drawn, replace=False)] = True
+        table.allowed[:] = self.features["allowed"]
+        if rules.limits_nodes:
+            table.order["seed"] = rng.integers(2**64, dtype=np.uint64)
         root = table.leaves[:1]
         root[:] = np.zeros(1, LEAF)
         root["end"], root["total"], root["parent"] = n, packing.total, -1
@@ -252,21 +286,31 @@ class Workspace:
 
     def tree(self, nodes: NDArray[np.void], value: Values, leaf_of_row: NDArray[np.int32]) -> GrownTree:
         """The tree of inner `nodes`, with `leaf_of_row` filled in for the documents left out by bagging."""
-        if self.is_bag and len(nodes):
-            tables = (self.codes.columns, self.features, nodes, leaf_of_row)
-            over_chunks(_walk_rest, self.codes.n_docs, *tables, smallest=16384)
+        sets = self.table.node_sets[: len(nodes)]
+        tables, n_docs = (self.codes.columns, self.features, nodes), self.codes.n_docs
+        if self.is_bag and len(nodes) and self.bins.categories:
+            over_chunks(walk_rest, n_docs, *tables, sets, leaf_of_row, smallest=16384)
+        elif self.is_bag and len(nodes):
+            over_chunks(_walk_rest, n_docs, *tables, leaf_of_row, smallest=16384)
         elif self.is_bag:
             leaf_of_row[:] = 0
-        splits = zip(nodes["feature"].tolist(), nodes["bin"].tolist(), strict=True)
+        splits = list(zip(nodes["feature"].tolist(), nodes["bin"].tolist(), strict=True))
+        members = None
+        if self.bins.categories:
+            members = tuple(
+                members_of_bins(set_, self.bins.categories[f]) if b < 0 else np.empty(0, np.int64)
+                for set_, (f, b) in zip(sets, splits, strict=True)
+            )
         return GrownTree(
             nodes["feature"].copy(),
-            np.array([self.bins.threshold(f, b) for f, b in splits], np.float32),
+            np.array([self.bins.threshold(f, b) if b >= 0 else 0.0 for f, b in splits], np.float32),
             nodes["nan_left"].copy(),
             nodes["left"].copy(),
             nodes["right"].copy(),
             nodes["gain"].astype(np.float32),
             value,
             leaf_of_row,
+            members=members,
         )
 
 

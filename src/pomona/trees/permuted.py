@@ -45,7 +45,7 @@ class PermutedScorer:
 
     def permuted(self, feature: int, orders: Iterable[Offsets]) -> Iterator[Scores]:
         """The scores when document i has the feature's value of document order[i], for each order."""
-        planes = np.flatnonzero(self._coded.plane_feature == feature)
+        planes = np.flatnonzero(self._coded.plane_owner == feature)
         if not len(planes):
             yield from (self.scores for _ in orders)
             return

@@ -30,6 +30,7 @@ from pomona.trees.walk import ZERO
 
 _BATCH_BYTES = 128 * 1024  # the codes of a batch stay in the second-level cache
 _SMALLEST_CHUNK = 8  # blocks
+_APPENDED_BLOCKS = 16  # coded at a time, where documents get a column for each split on categories
 _MOST_BYTE_LEVELS = 8  # of an oblivious tree whose leaf numbers fit bytes
 
 _ALL = np.uint64(2**64 - 1)
@@ -38,10 +39,11 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 @kernel
 def _encode(X, plane_feature, plane_nan, plane_zero, cut_ptr, cuts, out_codes):
-    """X (n_docs, n_features) · out_codes (n_blocks, n_planes, 64): the number of cuts below each value."""
+    """X (n_docs, n_features) · out_codes (n_blocks, n_planes, 64): the number of cuts below each value.
+
+    Lanes of the last block that have no document keep what they held: any codes lead to some leaf.
+    """
     values, place = np.empty(N_LANES, X.dtype), np.empty(N_LANES, np.uint64)
-    for lane in range(N_LANES):
-        values[lane] = 0
     for block in range(out_codes.shape[0]):
         start = block * N_LANES
         n_docs = min(N_LANES, X.shape[0] - start)
@@ -55,16 +57,16 @@ def _encode(X, plane_feature, plane_nan, plane_zero, cut_ptr, cuts, out_codes):
                         values[lane] = np.nan
             tree = cuts[cut_ptr[plane] : cut_ptr[plane + 1]]
             room = np.uint64(tree.size)
-            for lane in range(N_LANES):
+            for lane in range(n_docs):
                 place[lane] = 1
             reached = _ONE
             # All lanes take a step before any takes the next, so that steps overlap; and a step adds the
             # comparison instead of choosing by it, which LLVM makes a branch (8 times slower) on many CPUs.
             while reached < room:
-                for lane in range(N_LANES):
+                for lane in range(n_docs):
                     place[lane] += place[lane] + np.uint64(tree[place[lane]] < values[lane])
                 reached += reached
-            for lane in range(N_LANES):
+            for lane in range(n_docs):
                 is_nan = np.isnan(values[lane])
                 out_codes[block, plane, lane] = plane_nan[plane] if is_nan else np.uint8(place[lane] - room)
 
@@ -219,7 +221,12 @@ def _room(X: Features, base: float, single: bool) -> NDArray[Any]:
 
 def _codes(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
     codes = np.empty((-(-len(X) // N_LANES), coded.n_planes, N_LANES), np.uint8)
-    _encode(X, *coded.planes, codes)
+    if coded.splits is None:
+        _encode(X, *coded.planes, codes)
+        return codes
+    for block in range(0, len(codes), _APPENDED_BLOCKS):
+        rows = X[block * N_LANES : (block + _APPENDED_BLOCKS) * N_LANES]
+        _encode(coded.splits.appended(rows), *coded.planes, codes[block : block + _APPENDED_BLOCKS])
     return codes
 
 

@@ -127,8 +127,8 @@ def _collect(share, met, met_above, product, out_total, out):
 
 @kernel
 def _explain_tree(
-    X, begin, end, feature, threshold, nan_left, zero_missing, left, right, value, same, factor, share,
-    product, met, out,
+    X, begin, end, feature, column, threshold, nan_left, zero_missing, left, right, value, same, factor,
+    share, product, met, out,
 ):  # fmt: skip
     """Add what one tree gives documents [begin, end): out (n_features, n_docs).
 
@@ -145,7 +145,7 @@ def _explain_tree(
         two = right[node] if right[node] >= 0 else n + ~right[node]
         above = met[same[one]] if same[one] >= 0 else always
         for lane in range(end - begin):
-            x = X[begin + lane, feature[node]]
+            x = X[begin + lane, column[node]]
             is_missing = np.isnan(x) or (zero_missing[node] and abs(x) <= ZERO)
             goes_left = nan_left[node] if is_missing else x <= threshold[node]
             met[one, lane] = above[lane] if goes_left else 0.0
@@ -168,8 +168,8 @@ def _explain_tree(
 
 @kernel
 def _explain_paths(
-    first, last, X, feature, threshold, nan_left, zero_missing, left, right, value, node_ptr, leaf_ptr,
-    leaf_cover, points, weights, out,
+    first, last, X, feature, column, threshold, nan_left, zero_missing, left, right, value, node_ptr,
+    leaf_ptr, leaf_cover, points, weights, out,
 ):  # fmt: skip
     """Path-dependent values of documents [first, last); points, weights (n, n) of each number of points."""
     for tree in range(node_ptr.size - 1):
@@ -189,17 +189,17 @@ def _explain_paths(
         met = np.ones((2 * n + 2, _LANES))
         for begin in range(first, last, _LANES):
             _explain_tree(
-                X, begin, min(begin + _LANES, last), feature[a:b], threshold[a:b], nan_left[a:b],
+                X, begin, min(begin + _LANES, last), feature[a:b], column[a:b], threshold[a:b], nan_left[a:b],
                 zero_missing[a:b], left[a:b], right[a:b], value[c:d], same, factor, share, product, met, out,
             )  # fmt: skip
 
 
 @kernel
-def _turn(X, first, last, feature, threshold, nan_left, zero_missing, out_left):
+def _turn(X, first, last, column, threshold, nan_left, zero_missing, out_left):
     """Whether each document goes left at each node of a tree: out_left (n_nodes, n_docs)."""
-    for node in range(feature.size):
+    for node in range(column.size):
         for i in range(first, last):
-            x = X[i, feature[node]]
+            x = X[i, column[node]]
             is_missing = np.isnan(x) or (zero_missing[node] and abs(x) <= ZERO)
             out_left[node, i - first] = nan_left[node] if is_missing else x <= threshold[node]
 
@@ -220,8 +220,8 @@ def _meet(leaf, n, parent, is_right, place, goes_left, out_met):
 
 @kernel
 def _explain_against(
-    first, last, X, background, feature, threshold, nan_left, zero_missing, left, right, value, node_ptr,
-    leaf_ptr, alone, out,
+    first, last, X, background, feature, column, threshold, nan_left, zero_missing, left, right, value,
+    node_ptr, leaf_ptr, alone, out,
 ):  # fmt: skip
     """Interventional values of documents [first, last); alone[a, b] = (a − 1)! b! / (a + b)!."""
     n_others = background.shape[0]
@@ -246,7 +246,7 @@ def _explain_against(
                 place[slot] = n_asked[node] if is_new else place[same[slot]]
                 n_asked[slot] = n_asked[node] + is_new
         ours, theirs = np.empty((n, last - first), np.bool_), np.empty((n, n_others), np.bool_)
-        nodes = feature[a:b], threshold[a:b], nan_left[a:b], zero_missing[a:b]
+        nodes = column[a:b], threshold[a:b], nan_left[a:b], zero_missing[a:b]
         _turn(X, first, last, *nodes, ours)
         _turn(background, 0, n_others, *nodes, theirs)
         for leaf in range(n + 1):
@@ -308,12 +308,16 @@ def path_dependent(forest: Forest, X: ArrayLike, leaf_cover: Values) -> Shap:
     totals = np.add.reduceat(cover, forest.leaf_ptr[:-1]) if forest.n_trees else np.empty(0)
     if not (totals > 0).all():
         raise InputError("no document lies in a tree: give background data")
-    rows, out = forest._documents(X), np.zeros((forest.n_features, len(np.asarray(X))))
-    points, weights = _quadratures(_deepest(forest))
-    over_chunks(_explain_paths, len(rows), rows, *_trees(forest, rows), cover, points, weights, out,
-                smallest=4 * _LANES)  # fmt: skip
+    rows, more = forest._documents(X), (cover, *_quadratures(_deepest(forest)))
+    parts = [np.empty((0, forest.n_features))]
+    for batch in forest.batches(rows):
+        out = np.zeros((forest.n_features, len(batch)))
+        over_chunks(
+            _explain_paths, len(batch), batch, *_trees(forest, batch), *more, out, smallest=4 * _LANES
+        )
+        parts.append(out.T)
     shares = cover / np.repeat(totals, np.diff(forest.leaf_ptr))
-    return Shap(np.ascontiguousarray(out.T), forest.base + float(forest.value @ shares))
+    return Shap(np.concatenate(parts), forest.base + float(forest.value @ shares))
 
 
 def interventional(forest: Forest, X: ArrayLike, background: ArrayLike) -> Shap:
@@ -326,15 +330,22 @@ def interventional(forest: Forest, X: ArrayLike, background: ArrayLike) -> Shap:
             f"a tree asks {_deepest(forest)} questions one after the other, more than {_MOST_FEATURES}: "
             "use path-dependent values"
         )
-    out = np.zeros((forest.n_features, len(rows)))
-    over_chunks(_explain_against, len(rows), rows, others, *_trees(forest, rows), _alone(), out, smallest=64)
-    return Shap(np.ascontiguousarray(out.T), float(forest.score(others).mean()))
+    background = np.concatenate(list(forest.batches(others)))
+    background.flags.writeable = False
+    parts = [np.empty((0, forest.n_features))]
+    for batch in forest.batches(rows):
+        out = np.zeros((forest.n_features, len(batch)))
+        tables = (background, *_trees(forest, batch), _alone(), out)
+        over_chunks(_explain_against, len(batch), batch, *tables, smallest=64)
+        parts.append(out.T)
+    return Shap(np.concatenate(parts), float(forest.score(others).mean()))
 
 
 def _trees(forest: Forest, rows: NDArray[np.floating]) -> tuple[NDArray[np.generic], ...]:
     """The arrays of all trees, as the kernels want them."""
-    threshold = forest.threshold if rows.dtype == np.float32 else forest._array("double_threshold")
-    splits = forest.feature, threshold, forest.nan_left, forest._array("zero_missing")
+    plain = forest.by_thresholds
+    threshold = plain.threshold if rows.dtype == np.float32 else plain._array("double_threshold")
+    splits = forest.feature, plain.feature, threshold, plain.nan_left, plain._array("zero_missing")
     return *splits, forest.left, forest.right, forest.value, forest.node_ptr, forest.leaf_ptr
 
 

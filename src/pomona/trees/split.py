@@ -25,9 +25,16 @@ from pomona._jit import kernel
 from pomona.trees.histogram import Packing
 
 FEATURE = np.dtype(
-    [("n_bins", np.int32), ("has_nan", np.bool_), ("monotone", np.int8), ("allowed", np.bool_)], align=True
+    [
+        ("n_bins", np.int32),
+        ("has_nan", np.bool_),
+        ("monotone", np.int8),
+        ("allowed", np.bool_),
+        ("is_category", np.bool_),
+    ],
+    align=True,
 )
-"""What a split of a feature must know; `allowed` may change from tree to tree."""
+"""What a split of a feature must know; `allowed`: whether the tree may use it."""
 
 TERMS = np.dtype(
     [
@@ -104,9 +111,18 @@ def _filled_bin(bins, nth):
 
 
 @kernel
-def _large_enough(packed, terms):
+def large_enough(packed, terms):
+    """Whether a side has enough documents and hessian."""
     _, hessian, count = unpack(packed, terms)
     return count >= terms["min_docs"] and hessian >= terms["min_hessian"]
+
+
+@kernel
+def may_be_divided(leaf, max_depth, terms):
+    """Whether a leaf is not too deep, and has enough for two sides."""
+    _, hessian, count = unpack(leaf["total"], terms)
+    enough = count >= 2 * terms["min_docs"] and hessian >= 2 * terms["min_hessian"]
+    return enough and leaf["depth"] < max_depth
 
 
 @kernel
@@ -174,9 +190,9 @@ def _gains(sums, added, total, monotone, low, high, terms, out):
     sums ascending in documents · returns that range; out[0] is the gain of its first k.
     """
     begin, end = 0, sums.size
-    while begin < end and not _large_enough(sums[begin] + added, terms):
+    while begin < end and not large_enough(sums[begin] + added, terms):
         begin += 1
-    while begin < end and not _large_enough(total - sums[end - 1] - added, terms):
+    while begin < end and not large_enough(total - sums[end - 1] - added, terms):
         end -= 1
     # A slice that starts at 0 is what LLVM vectorizes; a loop from `begin` on it does not.
     lefts, gains = sums[begin:end], out[: end - begin]
@@ -216,12 +232,12 @@ def no_split(total, low, high, terms, out):
 
 
 @kernel
-def search_shared(first, last, features, bin_start, histograms, slots, totals, lows, highs, terms):
+def search_shared(first, last, features, allowed, bin_start, histograms, slots, totals, lows, highs, terms):
     """The one split, on features first..last, that gains most when every cell is divided by it.
 
-    histograms (n_slots, all bins) · slots, totals, lows, highs (n_cells,). A cell in which the split would
-    leave a side too small adds nothing to its gain. Returns gain (0: none), feature, bin and whether NaN
-    goes left.
+    allowed (n_features,) · histograms (n_slots, all bins) · slots, totals, lows, highs (n_cells,). A cell in
+    which the split would leave a side too small adds nothing to its gain. Returns gain (0: none), feature,
+    bin and whether NaN goes left.
     """
     n_cells, unit = totals.size, terms["value_unit"]
     sums, gains, together = np.empty(257, np.int64), np.empty(257), np.empty(257)
@@ -231,7 +247,7 @@ def search_shared(first, last, features, bin_start, histograms, slots, totals, l
         best = max(best, least_gain(totals[c], lows[c] / unit, highs[c] / unit, terms))
     for f in range(first, last):
         feature = features[f]
-        if not feature["allowed"]:
+        if not allowed[f]:
             continue
         known, start = feature["n_bins"] - feature["has_nan"], bin_start[f]
         any_nan = False

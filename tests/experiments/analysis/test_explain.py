@@ -29,6 +29,14 @@ def test_the_list_and_its_two_first(ranker, data):
         assert total + found.expected == pytest.approx(found.row(document)["score"])
 
 
+def test_without_a_background(data, ranker):
+    """The forest knows its training documents; a line takes the data."""
+    some, query = data.take([3, 4]), data.qids[3]
+    assert pm.explain(ranker, some, query).expected == pytest.approx(pm.explain(ranker, data, query).expected)
+    line = pm.LinearRegression(normalize=None).fit(data)
+    assert pm.explain(line, some, query).expected == pytest.approx(line.predict(some).mean())
+
+
 def test_carriers_are_needed_and_enough(ranker, data):
     for query in data.qids[:10]:
         found = pm.explain(ranker, data, query)

@@ -5,7 +5,7 @@ import pytest
 
 import pomona as pm
 from pomona.data.folds import Fold
-from pomona.experiments.analysis.feature_forest import ForestShares, _interactions, _orders
+from pomona.experiments.analysis.feature_forest import ForestShares, _interactions, shuffled_orders
 from pomona.trees.forest import Forest
 
 
@@ -38,7 +38,7 @@ def test_drops_are_those_of_shuffled_data(fold):
     test, table = fold.test, shares_of(fold).table
     ranker = pm.LambdaMART(measure="ndcg@10", n_trees=20, early_stopping=None).fit(fold.train)
     ranker.measure = replace(pm.measure("ndcg@10"), ties="expected")
-    orders = _orders(test, 3, 0)
+    orders = shuffled_orders(test, 3, 0)
     for feature in range(test.n_features):
         for column, some in (("drop_within", orders[:3]), ("drop_across", orders[3:])):
             after = []
@@ -51,7 +51,7 @@ def test_drops_are_those_of_shuffled_data(fold):
 
 def test_orders_stay_inside_queries_or_do_not(fold):
     query = np.repeat(np.arange(fold.test.n_queries), np.diff(fold.test.query_ptr))
-    orders = _orders(fold.test, 2, 0)
+    orders = shuffled_orders(fold.test, 2, 0)
     for order in orders:
         assert sorted(order.tolist()) == list(range(fold.test.n_docs))
     assert [bool((query[order] == query).all()) for order in orders] == [True, True, False, False]

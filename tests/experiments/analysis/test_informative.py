@@ -25,6 +25,27 @@ def test_values_checked_by_other_solvers(measure, value, expected):
     assert pm.infer_relevance(measure, value, LABELS) == pytest.approx(expected, abs=5.1e-5)
 
 
+@pytest.mark.parametrize(
+    ("measure", "value", "multiplier"),
+    [
+        ("ap", 0.9, 9.055),
+        ("ap", 0.7, 0.711),
+        ("ap", 0.5, -5.352),
+        ("ndcg", 0.9, 5.889),
+        ("ndcg", 0.7, -0.656),
+    ],
+)
+def test_multipliers_checked_by_other_solvers(measure, value, multiplier):
+    """λ, read off the inferred p: its log odds are a line in what a relevant document at a rank adds."""
+    p, ranks, n_relevant = pm.infer_relevance(measure, value, LABELS), np.arange(1, 6), 2
+    adds = 1 / np.log2(ranks + 1)
+    if measure == "ap":
+        later = np.append(np.cumsum((p / ranks)[::-1])[::-1][1:], 0)
+        adds = ((1 + np.cumsum(p) - p) / ranks + later) / n_relevant
+    slopes = np.diff(np.log(p / (1 - p))) / np.diff(adds)
+    assert slopes == pytest.approx(np.full(4, multiplier), abs=2e-3)
+
+
 def test_any_sum_over_ranks():
     labels = np.repeat([0, 1, 2, 4], [9, 3, 2, 1])
     for measure, value in (

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -41,7 +43,7 @@ def test_few_queries():
 def test_the_same_ids_in_two_folds():
     results = invent()
     again = but(results, values=results.values.with_columns(qid=pl.col("qid").str.tail(3)))
-    assert warnings(again)[0].startswith("60 query ids of one are in more than one test fold")
+    assert warnings(again)[0].startswith("query ids of one that are in more than one test fold: 60;")
 
 
 VARIANTS = (
@@ -57,6 +59,14 @@ def test_a_variant_chosen_by_the_test_data():
         "of 2 variants of lambdamart on one, LambdaMART 31 is best on the test data, but the validation data "
         "choose LambdaMART 63: report that one, the test fold must choose nothing"
     )
+
+
+def test_the_headline_takes_the_variant_that_validation_chooses():
+    variants = [
+        replace(one, varied=("n_leaves",), parameters={"n_leaves": i}) for i, one in enumerate(VARIANTS)
+    ]
+    (choice,) = warnings(invent(variants))
+    assert choice.endswith("but the validation data choose LambdaMART 63, which the headline takes")
 
 
 def test_variants_that_validation_chooses_too_and_variants_without_it():
@@ -84,6 +94,8 @@ def test_queries_without_a_relevant_document():
     (said,) = warnings(described(invent(), empty_queries=7))
     assert said.startswith("7 of the 120 queries of one have no relevant document")
     assert "drop_empty = true" in said
+    (said,) = warnings(described(invent(), empty_queries=1))
+    assert said.startswith("1 of the 120 queries of one has no relevant document")
 
 
 def test_tools_that_give_0_to_short_queries():

@@ -1,3 +1,5 @@
+import signal
+import time
 import warnings
 
 import numpy as np
@@ -6,9 +8,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import pomona as pm
-from experiments.best.here_pool import SHORT_MENU, HerePool, use
+from experiments.best.here_pool import FOREST, SHORT_MENU, HerePool, use
 from pomona.errors import InputError, UnknownNameError
 from pomona.experiments.best.best_ranker import BestRanker
+from pomona.experiments.best.menu import Recipe
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +148,16 @@ def test_it_is_an_estimator(train):
 def test_lines_on_standard_error(train, capsys):
     BestRanker(measure="ndcg@5", verbose=True).fit(train)
     assert "fits of" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="trainings are only killed here")
+def test_it_ends_in_time_though_nothing_else_does(train, test, monkeypatch):
+    """In processes of their own, of which each would train for hours."""
+    endless = {**FOREST, "n_trees": 10**6, "learning_rate": 1e-4, "early_stopping": None}
+    menu = [Recipe("lambdamart", endless), Recipe("mart", endless), Recipe("smoothrank")]
+    use(monkeypatch, menu, here=False)
+    started = time.monotonic()
+    best = BestRanker(time="12s", measure="ndcg@5").fit(train)
+    assert time.monotonic() - started < 1.05 * 12 + 2
+    assert np.isfinite(best.predict(test)).all()
+    assert best.trials_["value"].is_not_null().any()

@@ -152,3 +152,21 @@ def test_no_time(plan, tmp_path, monkeypatch):
         search.run(600.0, hear=heard.append)
     assert heard[-1].n_recipes == 4
     assert heard[-1].value == search.race.value(search.race.ranking(1)[0], 1)
+
+
+def test_a_training_that_takes_too_long_ends_with_what_it_has(plan, tmp_path, monkeypatch):
+    endless = Recipe(
+        "lambdamart", {**FOREST, "n_trees": 10**6, "learning_rate": 1e-4, "early_stopping": None}
+    )
+    use(monkeypatch, (endless,))
+    monkeypatch.setattr("pomona.experiments.best.search._LONGEST_SHARE", 1e-3)  # 0.6 s
+    search = searched(plan, tmp_path)
+    assert len(search.race.ranking(1)) == 1
+    with Store(tmp_path) as store:
+        search.store = store
+        trees = [one.model_.n_trees for one in search.models(search.race.runners[0], 1, [0, 1, 2])]
+    assert 0 < min(trees) <= max(trees) < 10**6
+    # Another search may have more time for it.
+    HerePool.n_calls = 0
+    searched(plan, tmp_path)
+    assert HerePool.n_calls == 3

@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -101,3 +103,20 @@ def test_few_queries(data):
 
 def test_a_rehearsal_tells_how_long_a_choice_takes():
     assert 0 < rehearse(NDCG) < 0.1
+
+
+def test_past_its_deadline_a_choice_learns_no_weights(data, halves, monkeypatch):
+    learnt = []
+    monkeypatch.setattr("pomona.experiments.best.stack._learnt", lambda *_: learnt.append(1))
+    assert choose(tried(halves, data), Rules(), time.monotonic() - 1).way == "equal"
+    assert not learnt
+
+
+def test_so_does_the_estimate(data, halves, monkeypatch):
+    everything, learnt = tried(halves, data), []
+    in_time = estimate(everything, Rules())
+    monkeypatch.setattr("pomona.experiments.best.stack._learnt", lambda *_: learnt.append(1))
+    late = estimate(everything, Rules(), deadline=time.monotonic() - 1)
+    assert not learnt
+    assert late.n_queries == in_time.n_queries == 80
+    assert abs(late.mean - in_time.mean) < 0.03

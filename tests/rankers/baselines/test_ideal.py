@@ -6,8 +6,8 @@ from sklearn.model_selection import GroupKFold, cross_validate
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.base import load_model
 from pomona.rankers.baselines.ideal import IdealRanker
+from pomona.rankers.loading import load_model
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ from scipy import stats
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.base import load_model
 from pomona.rankers.baselines.random_ranker import RandomRanker
+from pomona.rankers.loading import load_model
 
 
 @pytest.fixture(scope="module")

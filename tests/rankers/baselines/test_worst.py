@@ -5,8 +5,8 @@ import pytest
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.base import load_model
 from pomona.rankers.baselines.worst import WorstRanker
+from pomona.rankers.loading import load_model
 
 
 def test_is_the_least_value_of_measures():

@@ -8,8 +8,8 @@ import pytest
 import pomona as pm
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.base import load_model
 from pomona.rankers.boosting.ada_rank import AdaRank, query_distribution, step_size
+from pomona.rankers.loading import load_model
 from reference import ada_rank as reference
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.base import load_model
 from pomona.rankers.boosting.rank_boost import RankBoost
+from pomona.rankers.loading import load_model
 from pomona.testing import check_ranker
 from reference import rank_boost as reference
 

@@ -7,8 +7,8 @@ from sklearn.base import clone
 
 import pomona as pm
 from pomona.errors import InputError, UnknownNameError
-from pomona.rankers.base import load_model
 from pomona.rankers.combine.ensemble import Ensemble
+from pomona.rankers.loading import load_model
 from pomona.testing import check_ranker
 from pomona.trees.forest import Forest
 

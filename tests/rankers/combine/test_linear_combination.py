@@ -9,11 +9,12 @@ from sklearn.exceptions import NotFittedError
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.base import Ranker, load_model
+from pomona.rankers.base import Ranker
 from pomona.rankers.baselines.best_feature import BestFeature
 from pomona.rankers.combine.linear_combination import LinearCombination
 from pomona.rankers.linear.linear_regression import LinearRegression
 from pomona.rankers.linear.rank_cosine import RankCosine
+from pomona.rankers.loading import load_model
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,9 @@ import pytest
 
 import pomona as pm
 from pomona.errors import PomonaError
-from pomona.rankers.base import load_model
 from pomona.rankers.forests.lambdamart import LambdaMART
 from pomona.rankers.forests.mart import MART
+from pomona.rankers.loading import load_model
 
 
 @pytest.fixture(scope="module")

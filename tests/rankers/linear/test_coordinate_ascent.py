@@ -4,8 +4,8 @@ import pytest
 import pomona as pm
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.base import load_model
 from pomona.rankers.linear.coordinate_ascent import CoordinateAscent
+from pomona.rankers.loading import load_model
 
 
 @pytest.fixture(scope="module")

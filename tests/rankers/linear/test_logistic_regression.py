@@ -6,8 +6,8 @@ from sklearn import linear_model
 import pomona as pm
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.rankers.base import load_model
 from pomona.rankers.linear.logistic_regression import LogisticRegression, _Logistic, _Rows, _Softmax
+from pomona.rankers.loading import load_model
 
 KINDS = ("binary", "ordinal", "multinomial")
 

@@ -3,7 +3,7 @@ import pytest
 
 import pomona as pm
 from pomona.errors import InputError, PomonaError
-from pomona.rankers.base import load_model
+from pomona.rankers.loading import load_model
 from pomona.rankers.neural.context_rank import ContextRank
 from pomona.rankers.neural.lambda_rank import LambdaRank
 

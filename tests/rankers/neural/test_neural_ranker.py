@@ -6,7 +6,7 @@ import pytest
 
 import pomona as pm
 from pomona.errors import InputError, PomonaError
-from pomona.rankers.base import load_model
+from pomona.rankers.loading import load_model
 from pomona.rankers.neural.lambda_rank import LambdaRank
 from pomona.rankers.neural.list_mle import ListMLE
 from pomona.rankers.neural.list_net import ListNet

@@ -8,7 +8,7 @@ HEADLINE = {
     "mean": 0.5, "n_queries": 240, "difference": 0.0123, "low": 0.004, "high": 0.0206, "p": 0.0314,
     "agree": True, "is_significant": True, "winner_train_seconds": 21.0, "winner_score_microseconds": 1.4,
     "runner_up_train_seconds": 14.2, "runner_up_score_microseconds": 1.3, "cheaper_train_seconds": None,
-    "cheaper_score_microseconds": None,
+    "cheaper_score_microseconds": None, "winner_of": 1, "runner_up_of": 1, "chosen_by": None,
 }  # fmt: skip
 
 
@@ -50,6 +50,28 @@ def test_a_winner_by_chance_and_who_is_as_good_for_less():
 def test_a_small_p_that_the_other_tests_do_not_confirm():
     outcome, _ = sentences(is_significant=False, agree=False, p=0.01)
     assert "after Holm’s correction, and the t, Wilcoxon and sign tests do not agree), 240 queries" in outcome
+
+
+def test_an_interval_without_0_that_is_no_significance_is_no_contradiction():
+    outcome, _ = sentences(is_significant=False, p=0.09)
+    assert (
+        "0.0123 above MART (95% interval of this pair alone +0.0040 to +0.0206, which leaves 0 out; "
+        "the test, corrected for all pairs, does not): within chance (p"
+    ) in outcome
+
+
+def test_a_variant_is_said_to_be_chosen():
+    outcome, _ = sentences(winner_of=4, runner_up_of=3, chosen_by="valid")
+    assert outcome.startswith(
+        "LambdaMART, of 4 variants the best on the validation queries, is best on mq2008 with NDCG@10 "
+        "0.5000, 0.0123 above MART, chosen of 3 variants likewise (uncorrected"
+    )
+    outcome, _ = sentences(runner_up_of=3, chosen_by="valid")
+    assert "0.0123 above MART, chosen of 3 variants on the validation queries (" in outcome
+    outcome, _ = sentences(winner_of=4, chosen_by="valid", difference=-0.01, low=-0.02, high=0.01)
+    assert "has NDCG@10 0.5000 on the test queries of mq2008, 0.0100 below MART (" in outcome
+    outcome, _ = sentences(winner_of=4, chosen_by="test")
+    assert "of 4 variants the best on these very test queries (there are no others to choose by" in outcome
 
 
 def test_a_single_ranker():

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 
 import pomona as pm
-from pomona.tools.engines.engine import Served
-from pomona.tools.engines.parity import Difference, undefined_features
+from pomona.tools.engines.engine import FeatureScale, Served
+from pomona.tools.engines.parity import Causes, Difference
 from pomona.trees.forest import Forest
+from pomona.trees.formats.weighted_sum import WeightedSum
 
 STUMPS = {
     "feature": [0, 1],
@@ -29,9 +32,24 @@ def test_a_constant_is_no_difference():
 
 def test_only_zero_and_undefined_that_go_apart_are_blamed():
     """Of a, undefined goes left and so does 0; of b it goes right, and 0 left."""
-    found = undefined_features(DATA, FOREST, Served(FOREST, "zero"), ["a", "b"])
-    assert list(found) == ["b"]
-    assert (found["b"].documents, found["b"].queries) == (1, 1)
+    found = Causes.of(DATA, FOREST, Served(FOREST, "zero"), ["a", "b"])
+    assert (list(found.undefined), found.way) == (["b"], "is 0 there")
+    assert (found.undefined["b"].documents, found.undefined["b"].queries) == (1, 1)
+    assert (found.infinite, found.besides.documents) == ({}, 0)
+
+
+def test_sums_and_infinite_values():
+    total = WeightedSum(np.array([0, 1]), np.array([1.0, 10.0]), 2)
+    scaled = Served(total, "zero", FeatureScale.of({0: (1.0, 2.0)}, 2))
+    found = Causes.of(DATA, total, scaled, ["a", "b"])
+    assert found.undefined == {}
+    assert found.besides.documents > 0
+    data = DATA.replace(X=np.array([[0, 0], [1, np.inf], [-np.inf, 1], [1, 1]], np.float32))
+    found = Causes.of(data, FOREST, Served(FOREST, "undefined", compensated=True), ["a", "b"])
+    assert (found.undefined, found.infinite, found.besides.documents) == ({}, {}, 0)  # they went there anyway
+    turned = replace(FOREST, nan_left=[False, True])
+    found = Causes.of(data, turned, Served(turned, "undefined", compensated=True), ["a", "b"])
+    assert (list(found.infinite), found.besides.documents) == (["a", "b"], 0)
 
 
 def test_always_right():
@@ -46,5 +64,6 @@ def test_always_right():
         ),
         "undefined",
     )
-    assert list(undefined_features(DATA, FOREST, served, ["a", "b"])) == ["a"]
-    assert undefined_features(DATA, FOREST, Served(FOREST, "undefined"), ["a", "b"]) == {}
+    found = Causes.of(DATA, FOREST, served, ["a", "b"])
+    assert (list(found.undefined), found.way) == (["a"], "goes right there")
+    assert Causes.of(DATA, FOREST, Served(FOREST, "undefined"), ["a", "b"]).undefined == {}

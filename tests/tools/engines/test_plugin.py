@@ -7,6 +7,7 @@ import pytest
 import pomona as pm
 from pomona.errors import InputError
 from pomona.tools.engines.engine import engine_named
+from pomona.tools.engines.plugin import additive_trees
 from pomona.trees.formats.elasticsearch import Elasticsearch
 from pomona.trees.formats.format import ExportOptions
 from pomona.trees.formats.opensearch import OpenSearch
@@ -35,6 +36,60 @@ def test_the_plugins_own_figures(engine, absent):
     served = engine_named(engine).read(body([{**TREE, "children": LEAVES}]), ["feat1"])
     X = np.array([[0.124], [0.122], [0.123], [np.nan]], F)
     assert served.score(X).tolist() == [float(F(x)) for x in (0.2, 0.5, 0.2, absent)]
+
+
+def test_a_leaf_alone():
+    """`XGBoostJsonParserTests`: 0.234 → 0.234."""
+    served = engine_named("elasticsearch").read(body([{"nodeid": 0, "leaf": 0.234}]), ["feat1"])
+    assert served.score(np.zeros((1, 1), F)).tolist() == [float(F(0.234))]
+
+
+def split(name, limit, missing_left, left, right):
+    ways = {"yes": 1, "no": 2, "missing": 1 if missing_left else 2}
+    children = [{**left, "nodeid": 1}, {**right, "nodeid": 2}]
+    return {"nodeid": 0, "depth": 0, "split": name, "split_condition": limit, **ways, "children": children}
+
+
+def leaf(value):
+    return {"nodeid": 0, "leaf": value}
+
+
+def test_the_plugins_own_weighted_trees():
+    """`NaiveAdditiveDecisionTreeTests`, `simple_tree.txt`: 1.2 · 3.4 + 3.2 · 2.8 and 17 · 3.4 + 23 · 2.8."""
+    third = split("f3", 3.2, True, leaf(17), leaf(11))
+    first = split("f1", 2.3, True, split("f2", 2.2, False, leaf(1.2), third), leaf(3.2))
+    fourth = split("f2", 1.8, False, leaf(15), split("f3", 3.2, False, leaf(3.2), leaf(10)))
+    second = split("f1", 0.1, True, leaf(23), fourth)
+    places = {"f1": 0, "f2": 1, "f3": 2}
+    forest = additive_trees([first, second], places, "by split", weights=[3.4, 2.8])
+    found = forest.score(np.array([[1, 2, 3], [np.nan] * 3], F))
+    assert found.tolist() == [float(F(13.040001)), float(F(122.200005))]
+
+
+def test_normalizers():
+    """`StoredLtrModelParserTests`: a mean of 1.25 and deviation of 0.25; from 0.05 to 1.25."""
+    standard = {"standard": {"mean": 1.25, "standard_deviation": 0.25}}
+    min_max = {"min_max": {"minimum": 0.05, "maximum": 1.25}}
+
+    def served(normalizers, definition=None, kind="model/linear"):
+        model = {"type": kind, "definition": {"a": 1, "b": 100} if definition is None else definition}
+        text = json.dumps({"model": {"name": "m", "model": {**model, "feature_normalizers": normalizers}}})
+        return engine_named("opensearch").read(text, ["a", "b"])
+
+    found = served({"a": standard, "b": min_max}).score(np.array([[1.5, 0.65], [1.0, 1.25], [0, np.nan]], F))
+    np.testing.assert_allclose(found, [1 + 50, -1 + 100, -5 - 100 * 0.05 / 1.2], rtol=1e-6)
+    tree = split("a", 1.0, True, leaf(7), leaf(9))
+    trees = served({"a": standard}, [tree], "model/xgboost+json")
+    assert trees.score(np.array([[1.5, 0], [1.4, 0], [np.nan, 0]], F)).tolist() == [9.0, 7.0, 7.0]
+    for wrong in (
+        {"a": {"min_max": {"minimum": -1, "maximum": 1}}},
+        {"a": {"min_max": {"minimum": 1, "maximum": 1}}},
+        {"a": {"standard": {"mean": 1, "standard_deviation": 0}}},
+        {"a": {"log": {}}},
+        {"c": standard},
+    ):
+        with pytest.raises(InputError, match="the engine"):
+            served(wrong)
 
 
 def test_linear():
@@ -99,6 +154,21 @@ def test_the_plugins_own_raw_figures(engine):
     """`XGBoostRawJsonParserTests`: 2 → 0 and 4 → 10; the base score does not count."""
     served = engine_named(engine).read(raw(), ["feat1"])
     assert served.score(np.array([[2], [4]], F)).tolist() == [0.0, 10.0]
+
+
+def test_opensearchs_own_missing_as_zero():
+    """`XGBoostRawJsonParserTests`, default_left = 0: with missing_as_zero a missing value → 0."""
+    absent = np.array([[np.nan]], F)
+    for version, expected in (("3.9", 0.0), ("3.8", 10.0)):  # unknown keys of a raw model are passed over
+        text = raw().replace('"learner"', '"missing_as_zero": true, "learner"')
+        assert engine_named(f"opensearch-{version}").read(text, ["feat1"]).score(absent).tolist() == [
+            expected
+        ]
+    assert engine_named("opensearch-3.9").read(raw(), ["feat1"]).score(absent).tolist() == [10.0]
+    trees = body({"missing_as_zero": True, "splits": [split("feat1", 3.0, False, leaf(0), leaf(10))]})
+    assert engine_named("opensearch-3.9").read(trees, ["feat1"]).score(absent).tolist() == [0.0]
+    with pytest.raises(InputError, match="a definition with 'missing_as_zero'"):
+        engine_named("opensearch-3.8").read(trees, ["feat1"])
 
 
 def test_raw_refusals():

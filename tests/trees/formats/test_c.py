@@ -35,3 +35,26 @@ def test_zeros_that_are_undefined_and_float32_sums(tmp_path):
     rows = np.stack([one.ravel() for one in np.meshgrid(values, values)], axis=1).copy()
     found = [score(x.ctypes.data_as(ctypes.c_void_p)) for x in rows]
     assert found == forest.score(rows).tolist()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_categories(tmp_path):
+    forest = Forest(
+        feature=[1, 0], threshold=[0, 0.5], nan_left=[False, True], left=[1, ~0], right=[~2, ~1], gain=[1, 1],
+        node_ptr=[0, 2], value=[1.0, 2.0, 4.0], leaf_ptr=[0, 3], n_features=2,
+        member_ptr=[0, 3, 3], member=[0, 5, 33],
+    )  # fmt: skip
+    engine = C()
+    engine.categories = {1: ("blog", "ne*/ws")}
+    source = engine.content(forest, ["a", "genre"])
+    assert 'features[1]: 0 "blog", 1 "ne* /ws"' in source
+    (tmp_path / "m.c").write_text(source)
+    flags = ["-std=c99", "-Wall", "-Werror", "-pedantic", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, "-o", tmp_path / "m.so", tmp_path / "m.c"], check=True)
+    score = ctypes.CDLL(str(tmp_path / "m.so")).pomona_score
+    score.restype = ctypes.c_double
+    values = np.array([0.0, -0.5, -1.0, 5.0, 5.9, 33.0, 32.0, 64.0, 1e9, np.nan], np.float32)
+    rows = np.stack([one.ravel() for one in np.meshgrid(values, values)], axis=1).copy()
+    found = [score(x.ctypes.data_as(ctypes.c_void_p)) for x in rows]
+    assert found == forest.score(rows).tolist()
+    assert len(set(found)) == 3

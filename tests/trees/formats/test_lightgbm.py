@@ -2,6 +2,8 @@ import itertools
 
 import lightgbm
 import numpy as np
+import pandas as pd
+import pytest
 
 import pomona as pm
 from pomona.trees.formats.lightgbm import LightGBM
@@ -15,6 +17,14 @@ def read(text, X):
 
 def test_lightgbm_gives_the_same_scores(forest, names, rows):
     assert np.array_equal(read(LightGBM().write(forest, names), rows), forest.score(rows))
+
+
+def test_treelite_gives_the_same_scores(forest, names, rows, tmp_path):
+    treelite = pytest.importorskip("treelite")
+    (tmp_path / "m.txt").write_text(LightGBM().write(forest, names))
+    model = treelite.frontend.load_lightgbm_model(tmp_path / "m.txt")
+    found = treelite.gtil.predict(model, rows.astype(np.float64), nthread=1, pred_margin=True)
+    np.testing.assert_allclose(found.ravel(), forest.score(rows), rtol=0, atol=1e-12)
 
 
 def test_names_of_features_are_kept_if_lightgbm_can_read_them(forests, names, rows):
@@ -72,3 +82,20 @@ def test_shap_values_of_our_own_forests():
             for a, b in itertools.pairwise(forest.leaf_ptr)
         )
         np.testing.assert_allclose(shares[:, -1], forest.base + expected)
+
+
+def test_categories_by_name_are_matched_by_lightgbm():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"x": random.normal(size=600), "site": [f"s{v}" for v in random.integers(0, 50, 600)]}
+    )
+    y = np.digitize(np.sin(frame["site"].str[1:].astype(int)) + frame["x"], [0, 1])
+    ranker = pm.LambdaMART(n_trees=15, min_docs=3).fit(frame, y, qid=np.repeat(np.arange(60), 10))
+    assert len(ranker.model_.member) > 20
+    booster = lightgbm.Booster(model_str=ranker.exported("lightgbm"))
+    theirs = frame.astype({"site": "category"})
+    assert np.array_equal(booster.predict(theirs), ranker.predict(frame))
+    few = theirs.iloc[7:12].astype({"site": str}).astype({"site": "category"})  # of other categories
+    assert np.array_equal(booster.predict(few), ranker.predict(few))
+    assert pm.from_model(booster).categories_ == ranker.categories_
+    assert pm.from_model(booster).model_.member.tolist() == ranker.model_.member.tolist()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pomona as pm
+from pomona.trees.forest import Forest, rounded_down
 from pomona.trees.formats.format import ExportOptions
 from pomona.trees.formats.onnx import Onnx
 from pomona.trees.formats.weighted_sum import WeightedSum
@@ -22,6 +23,26 @@ def run(content, X):
 
 def test_the_same_bits(forest, names, rows):
     assert np.array_equal(run(Onnx().content(forest, names), rows), forest.score(rows))
+
+
+def test_onnx_own_figures():
+    """`test_ai_onnx_ml_tree_ensemble_single_tree`: 1.2, −0.12 → (5.23, 0) and 4.14 → (0, 12.12).
+
+    Its leaves 5.23 and −12.23 add to one score, 12.12 and 7.21 to another: here a forest each.
+    """
+    nodes = {"feature": [0, 0, 0], "threshold": rounded_down([3.14, 1.2, 4.2]), "nan_left": [False] * 3}
+    nodes |= {"left": [1, ~0, ~1], "right": [2, ~2, ~3], "gain": [0, 0, 0], "node_ptr": [0, 3]}
+    X = [[1.2, 3.4], [-0.12, 1.66], [4.14, 1.77]]
+    for value, expected in (([5.23, 0, -12.23, 0], [5.23, 5.23, 0]), ([0, 12.12, 0, 7.21], [0, 0, 12.12])):
+        forest = Forest(
+            **nodes,
+            value=value,
+            leaf_ptr=[0, 4],
+            n_features=2,
+            double_threshold=[3.14, 1.2, 4.2],
+        )
+        assert run(Onnx().content(forest, ["a", "b"]), X).tolist() == expected
+        assert forest.score(np.array(X)).tolist() == expected
 
 
 def test_an_older_operator(forest, names, rows):

@@ -25,7 +25,7 @@ def test_weighted_sums(names, defined_rows):
     found = plugin_score(body, as_rows(defined_rows, names), names)
     np.testing.assert_allclose(found, model.score(defined_rows), rtol=1e-6, atol=1e-6)
     shifted = WeightedSum(np.array([2]), np.array([0.5]), 6, start=1.0)
-    assert "no constant" in Elasticsearch().notes(shifted)[0]
+    assert "no constant" in Elasticsearch().notes(shifted)[1]
 
 
 def test_refusals(forests):

@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pytest
 import xgboost
 
 import pomona as pm
@@ -19,6 +20,14 @@ def test_xgboost_gives_the_same_scores(forest, names, rows):
     booster = read(XGBoost().write(forest, names))
     found = booster.predict(xgboost.DMatrix(rows, feature_names=names), output_margin=True)
     np.testing.assert_allclose(found, forest.score(rows), rtol=0, atol=1e-5)
+
+
+def test_treelite_gives_the_same_scores(forest, names, rows, tmp_path):
+    treelite = pytest.importorskip("treelite")
+    (tmp_path / "m.json").write_text(XGBoost().write(forest, names))
+    model = treelite.frontend.load_xgboost_model(tmp_path / "m.json")
+    found = treelite.gtil.predict(model, rows.astype(np.float32), nthread=1, pred_margin=True)
+    np.testing.assert_allclose(found.ravel(), forest.score(rows), rtol=0, atol=1e-5)
 
 
 def test_names_that_xgboost_cannot_read_are_left_out(forests, rows):
@@ -47,6 +56,7 @@ def test_shap_values_on_an_export_are_those_of_the_model():
     np.testing.assert_allclose(again.predict(rows, pred_contribs=True), expected, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:scores are float32")
 def test_covers_are_sums_of_second_derivatives():
     data = pm.simulate(30, docs_per_query=20, n_features=6, seed=3)
     ranker = pm.LambdaMART(n_trees=8, n_leaves=7).fit(data)

@@ -1,5 +1,6 @@
 import lightgbm
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -72,7 +73,7 @@ def test_names_are_kept_unless_nobody_gave_any():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("num_cat=0", "num_cat=1", "splits on categories"),
+        ("decision_type=", "decision_type=1 ", "decision_type has"),
         ("num_class=1", "num_class=3", "3 scores a document"),
         ("shrinkage=1", "is_linear=1", "linear leaves"),
         ("end of trees", "", "cut short"),
@@ -126,3 +127,66 @@ end of trees
     X = np.array([[0, 0.5, 0.5], [0, 0.5, 0.95], [0, 0.9, 0.5], [0, 0.9, 0.9], [np.nan, np.nan, np.nan]])
     found = LightGBMText().read(block).model.score(X)
     assert found.tolist() == [leaves[number] for number in (0, 2, 1, 3, 0)]
+
+
+def with_categories(n=1500, seed=0):
+    """Two columns of categories, of many and few, with undefined values, and one of numbers."""
+    random = np.random.default_rng(seed)
+    site, genre = random.integers(0, 70, n), random.integers(0, 4, n)
+    y = np.digitize(np.sin(site) + 0.5 * genre + random.normal(size=n), [0.5, 1.5])
+    frame = pd.DataFrame({"x": random.normal(size=n), "site": site, "genre": genre})
+    frame["x"] += y
+    return frame, y, np.full(n // 10, 10)
+
+
+def test_categories_as_numbers_score_as_in_lightgbm():
+    frame, y, group = with_categories()
+    X = frame.to_numpy(np.float64)
+    X[::9, 1] = np.nan
+    model = lightgbm.LGBMRanker(
+        n_estimators=20, min_child_samples=5, min_data_per_group=5, cat_smooth=2, verbose=-1
+    )
+    model.fit(X, y, group=group, categorical_feature=[1, 2])
+    ours = pm.from_model(model)
+    assert len(ours.model_.member) > 100
+    strange = X[:60].copy()
+    strange[:, 1] = np.resize([-1, -0.5, 0.7, 69, 70, 500, 1e9, np.nan, 3.99, -1e9], 60)
+    for rows in (X, strange):
+        assert np.array_equal(ours.predict(rows), model.predict(rows))
+    again = lightgbm.Booster(model_str=ours.exported("lightgbm"))
+    assert np.array_equal(again.predict(strange), model.predict(strange))
+
+
+def test_categories_by_name_score_as_in_lightgbm(tmp_path):
+    frame, y, group = with_categories()
+    frame["site"] = pd.Categorical([f"s{value}" if value % 11 else None for value in frame["site"]])
+    frame["genre"] = pd.Categorical(np.array(["b", "a", "d", "c"])[frame["genre"]], ["d", "a", "c", "b"])
+    model = lightgbm.LGBMRanker(n_estimators=20, min_child_samples=5, min_data_per_group=5, verbose=-1)
+    model.fit(frame, y, group=group)
+    model.booster_.save_model(tmp_path / "m.txt")
+    other = frame.iloc[::-1].astype({"genre": str, "site": "string"})
+    for ours in (pm.from_model(model), pm.load_model(tmp_path / "m.txt")):
+        assert ours.categories_[2] == ("d", "a", "c", "b")
+        assert np.array_equal(ours.predict(frame), model.predict(frame))
+        assert np.array_equal(ours.predict(other[other.columns[::-1]]), model.predict(frame)[::-1])
+    ours.save(tmp_path / "m.pomona")
+    assert np.array_equal(pm.load_model(tmp_path / "m.pomona").predict(frame), model.predict(frame))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("cat_boundaries=0 ", "cat_boundaries=7 ", "has none"),
+        ("cat_threshold=", "cat_threshold=99999999999 ", "no bits"),
+        ("cat_threshold=", "cat_thresh=", "has none"),
+    ],
+)
+def test_damaged_categories(old, new, message):
+    frame, y, group = with_categories()
+    settings = {"min_child_samples": 5, "min_data_per_group": 5, "cat_smooth": 2, "verbose": -1}
+    model = lightgbm.LGBMRanker(n_estimators=2, **settings)
+    model.fit(frame.to_numpy(), y, group=group, categorical_feature=[1])
+    text = model.booster_.model_to_string()
+    assert old in text
+    with pytest.raises(InputError, match=message):
+        read_content(text.replace(old, new).encode())

@@ -17,6 +17,7 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.rankers.base import Ranker
+from pomona.rankers.explanation import counts_training
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ def explain(
     ----------
     query : its id.
     docs : two documents, by their ids, or where the data have none by their numbers in the query, from 1.
-    background : documents that tell what is expected where nothing is known; `data` if left out.
+    background : documents that tell what is expected where nothing is known; if left out those of the
+        training, where the leaves of a forest count them (`path`), else `data`.
     method : of forests `path` or `interventional`; others have one only.
 
     >>> from pomona import Dataset, LinearRegression
@@ -96,7 +98,9 @@ def explain(
     place = _place(data, query)
     own = data.take([place]).gathered()
     names = _names(own)
-    found = ranker.explain(own, background=data if background is None else background, method=method)
+    if background is None and not counts_training(ranker, method):
+        background = data
+    found = ranker.explain(own, background=background, method=method)
     order = np.argsort(-found.scores, kind="stable")
     rank = np.empty(len(order), int)
     rank[order] = np.arange(1, len(order) + 1)

@@ -101,7 +101,7 @@ class ForestShares:
         watch(0.5)
         forest, test = ranker.model_, fold.test.with_features(fold.train.feature_names).gathered()
         evaluator = RankingEvaluator(test, with_fair_ties(measure))
-        scorer, orders = forest.permuted_scorer(test.X), _orders(test, n_shuffles, seed)
+        scorer, orders = forest.permuted_scorer(test.X), shuffled_orders(test, n_shuffles, seed)
         value, drops = evaluator.mean(scorer.scores), np.zeros((test.n_features, 2))
         for feature in np.flatnonzero(forest.importance("split")):
             judged = [evaluator.mean(scores) for scores in scorer.permuted(int(feature), orders)]
@@ -116,7 +116,7 @@ class ForestShares:
         watch(1.0)
 
 
-def _orders(data: Dataset, n_shuffles: int, seed: int) -> list[Offsets]:
+def shuffled_orders(data: Dataset, n_shuffles: int, seed: int) -> list[Offsets]:
     """Seeded orders of the documents, the same for every feature: inside queries, then across all."""
     random = np.random.default_rng(seed)
     query = np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr))

@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Codes, Features, Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 
 _BATCH = 8
 """Features whose columns are held at a time, for each thread."""

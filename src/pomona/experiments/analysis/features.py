@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from pomona.data.catalog import COLLECTIONS, load_folds
+from pomona.data.categories import refuse_categories
 from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold, Folds
 from pomona.data.k_fold import QueryKFold
@@ -217,6 +218,8 @@ def _with_validation(fold: Fold) -> Fold:
 def _together(parts: Sequence[Dataset]) -> Dataset:
     """The documents of all parts; queries of different parts stay apart, even when they carry the same id."""
     names = parts[0].feature_names
+    for part in parts:
+        refuse_categories(part, "the analysis of features")
     aligned = [part.with_features(names).gathered() for part in parts]
     lengths = np.concatenate([part.query_lengths for part in aligned])
     return Dataset.from_parts(

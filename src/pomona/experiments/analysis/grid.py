@@ -7,7 +7,6 @@ the validation queries are compared on the test queries.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar
@@ -18,6 +17,7 @@ import polars as pl
 from pomona._types import Values
 from pomona.errors import PomonaError
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.analysis.variant import valid_means, variants
 from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.measures.parse import measure as parse_measure
 from pomona.stats.bootstrap import Resampled
@@ -41,12 +41,10 @@ class Grid(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        groups = _groups(findings)
-        valid = findings.results.values.filter(pl.col("part") == "valid")
+        groups = variants(findings)
         rows: list[dict[str, Any]] = []
         for data in findings.pooled:
-            chosen = valid.filter(dataset=data.dataset).group_by("ranker").agg(pl.col(findings.main).mean())
-            by_valid = dict(chosen.iter_rows())
+            by_valid = valid_means(findings, data.dataset)
             for group, members in groups.items():
                 known = {label: given for label, given in members.items() if label in data.comparable}
                 means = [[data.mean(label, one) for one in _judged(findings)] for label in known]
@@ -58,25 +56,6 @@ class Grid(Analysis):
                         row |= {f"variable{end}": name, f"x{end}": _number(value), f"value{end}": str(value)}
                     rows.append({name: row.get(name) for name in cls.schema})
         return cls.table(rows)
-
-
-def _groups(findings: Findings) -> dict[str, dict[str, dict[str, Any]]]:
-    """By the name of a method: its rows, by their label, with the values of the parameters that vary."""
-    groups: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {}
-    for row in findings.results.spec.rankers:
-        varied = getattr(row, "varied", ())
-        if varied:
-            fixed = {key: value for key, value in row.parameters.items() if key not in varied}
-            key = json.dumps([row.ranker, varied, fixed], sort_keys=True, default=str)
-            members = groups.setdefault(key, (row.ranker, {}))[1]
-            members[row.label] = {name: row.parameters[name] for name in varied}
-    kinds = dict(findings.results.runs.select("ranker", "kind").iter_rows())
-    named: dict[str, dict[str, dict[str, Any]]] = {}
-    for kind, members in groups.values():
-        name = kinds.get(next(iter(members)), kind)
-        same = sum(other.partition(" (")[0] == name for other in named)
-        named[f"{name} ({same + 1})" if same else name] = members
-    return {name: members for name, members in named.items() if len(members) > 1}
 
 
 def _number(value: Any) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from pomona.experiments.analysis.pairs import both_ways
+from pomona.experiments.analysis.variant import contenders
 from pomona.experiments.findings import Analysis, Findings, columns
 
 _TIMES = ("train_seconds", "score_microseconds")
@@ -17,6 +18,10 @@ _ROLES = ("winner", "runner_up", "cheaper")
 class Headline(Analysis):
     """For each dataset the best ranker by the main measure and the second, with what tells them apart.
 
+    Of the variants of one method only the one that the validation queries choose is asked (`contenders`).
+
+    winner_of, runner_up_of : of how many variants it was chosen; 1 where it is none.
+    chosen_by : what chose them of their variants: `valid`, or `test` if need be; null where neither is one.
     difference, low, high, p (Holm's), agree, is_significant : of their pair, seen from the winner.
     cheaper : the fastest to train of those that the winner does not beat significantly; null if it is itself.
     """
@@ -25,7 +30,8 @@ class Headline(Analysis):
     schema: ClassVar = {
         **columns(pl.String, "dataset", "measure", *_ROLES),
         "mean": pl.Float64,
-        "n_queries": pl.Int64,
+        **columns(pl.Int64, "n_queries", "winner_of", "runner_up_of"),
+        "chosen_by": pl.String,
         **columns(pl.Float64, "difference", "low", "high", "p"),
         **columns(pl.Boolean, "agree", "is_significant"),
         **columns(pl.Float64, *(f"{role}_{time}" for role in _ROLES for time in _TIMES)),
@@ -37,23 +43,26 @@ class Headline(Analysis):
         for (dataset,), part in findings.ranked.filter(measure=findings.main).group_by(
             "dataset", maintain_order=True
         ):
-            best = part.sort("mean", descending=True, maintain_order=True).head(2).to_dicts()
+            of_ranker = {row["ranker"]: row for row in part.iter_rows(named=True)}
+            means = {ranker: row["mean"] for ranker, row in of_ranker.items()}
+            first, *others = contenders(findings, str(dataset), means)
+            chosen_by = next(filter(None, (one.chosen_by for one in (first, *others[:1]))), None)
             costs = findings.costs.filter(dataset=dataset)
             spent = {cost["ranker"]: cost for cost in costs.iter_rows(named=True)}
-            winner = best[0]["ranker"]
+            winner = first.ranker
             seen = both_ways(findings.pairs).filter(dataset=dataset, measure=findings.main, a=winner)
             pairs = {row["b"]: row for row in seen.to_dicts() if row["b"] in part["ranker"]}
             row: dict[str, Any] = {
-                **{name: best[0][name] for name in ("dataset", "measure", "mean", "n_queries")},
-                "winner": winner,
-                "runner_up": best[1]["ranker"] if len(best) > 1 else None,
+                **{name: of_ranker[winner][name] for name in ("dataset", "measure", "mean", "n_queries")},
+                **{"winner": winner, "winner_of": first.n_variants, "chosen_by": chosen_by},
+                **({"runner_up": others[0].ranker, "runner_up_of": others[0].n_variants} if others else {}),
                 "cheaper": _cheaper(winner, pairs, spent),
             }
-            pair = pairs.get(row["runner_up"], {})
+            pair = pairs.get(row.get("runner_up"), {})
             row |= {name: pair.get(name) for name in ("difference", "low", "high", "agree", "is_significant")}
             row["p"] = pair.get("holm_p")
             row |= {
-                f"{role}_{time}": spent.get(row[role], {}).get(time) for role in _ROLES for time in _TIMES
+                f"{role}_{time}": spent.get(row.get(role), {}).get(time) for role in _ROLES for time in _TIMES
             }
             rows.append({name: row.get(name) for name in cls.schema})
         return cls.table(rows)
@@ -62,7 +71,8 @@ class Headline(Analysis):
 def _cheaper(
     winner: str, pairs: Mapping[str, dict[str, Any]], spent: Mapping[str, dict[str, Any]]
 ) -> str | None:
-    as_good = [winner, *(other for other, pair in pairs.items() if not pair["is_significant"])]
+    is_worse = {other: pair["is_significant"] and pair["difference"] > 0 for other, pair in pairs.items()}
+    as_good = [winner, *(other for other in pairs if not is_worse[other])]
     times = {ranker: spent.get(ranker, {}).get("train_seconds") for ranker in as_good}
     known = {ranker: time for ranker, time in times.items() if time is not None}
     fastest = min(known, key=lambda ranker: float(known[ranker]), default=winner)

@@ -4,7 +4,7 @@
 
 w are all trained parameters. When none of the points has a measure above M(w) + ε, at most 1 % of all
 directions have a better point, with a confidence of 1 − 0.99^460 = 99 %: the model is *ε-optimal*. Yilmaz &
-Robertson 2010 compare models so (Table 5), on training and on test queries.
+Robertson 2009 compare models so (Table 5), on training and on test queries.
 
 The directions come from the seed, so that models with as many parameters see the same ones. The ranking of a
 linear model does not depend on ‖w‖, so its weights are scaled to ‖w‖ = 1 first; of a forest the leaf values

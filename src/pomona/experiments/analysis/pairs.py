@@ -7,7 +7,8 @@ of the queries points where the mean does, which can only make claims fewer: a f
 are not enough. Nothing else decides: marks, matrix, headline and tables all read `is_significant`.
 
 Of more than `MOST_PAIRED` rankers (a grid of parameters, say) only those pairs are tested that have the
-baseline or the best ranker by the main measure in them: thousands of pairs would answer no question.
+baseline or the best ranker by the main measure in them (of variants, the one that the validation queries
+chose): thousands of pairs would answer no question.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.analysis.variant import contenders
 from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.corrections import benjamini_hochberg, holm
 from pomona.stats.paired import PairedTests, compare_pairs
@@ -99,7 +101,8 @@ def _chosen_pairs(data: Pooled, findings: Findings) -> tuple[NDArray[np.intp], N
     first, second = np.triu_indices(len(data.real), 1)
     if len(data.real) <= MOST_PAIRED:
         return first, second
-    best = max(data.comparable, key=lambda ranker: data.mean(ranker, findings.main))
+    means = {ranker: data.mean(ranker, findings.main) for ranker in data.comparable}
+    best = contenders(findings, data.dataset, means)[0].ranker
     told = np.isin(data.real, [best, findings.baseline])
     kept = told[first] | told[second]
     return first[kept], second[kept]

@@ -10,6 +10,7 @@ import polars as pl
 from pomona.errors import UnknownNameError
 from pomona.experiments.analysis.convention import differences_from_definition, plain
 from pomona.experiments.analysis.pooled import Pooled
+from pomona.experiments.analysis.variant import valid_means, variants
 from pomona.experiments.findings import Findings
 from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
@@ -29,7 +30,7 @@ def warnings_of(findings: Findings) -> Iterator[str]:
         if baseline not in data.real:
             yield f"the baseline {baseline} has no finished run on {data.dataset}: nothing is marked"
         yield from _queries(data)
-        yield from _choices(results, data, findings.main)
+        yield from _choices(findings, data)
         yield from _rules(results, data.dataset, findings.main)
     # Rows that differ in what they are trained for do so on purpose.
     on_purpose = {row.label for row in results.spec.rankers if "measure" in getattr(row, "varied", ())}
@@ -63,33 +64,38 @@ def _queries(data: Pooled) -> Iterator[str]:
     again = n - data.queries["qid"].n_unique()
     if again:
         yield (
-            f"{again} query ids of {data.dataset} are in more than one test fold: if they are the same "
+            f"query ids of {data.dataset} that are in more than one test fold: {again}; if they are the same "
             "queries, they count more than once and tests are too sure"
         )
 
 
-def _choices(results: Results, data: Pooled, main: str) -> Iterator[str]:
+def _choices(findings: Findings, data: Pooled) -> Iterator[str]:
     """Variants of one method of which the test data, not the validation data, would choose the best."""
+    by_valid, on_purpose = valid_means(findings, data.dataset), variants(findings)
+    named = {label for members in on_purpose.values() for label in members}
+    families = [(name, list(members), ", which the headline takes") for name, members in on_purpose.items()]
     kinds: dict[str, list[str]] = {}
-    for ranker, kind in results.runs.select("ranker", "kind").unique(maintain_order=True).iter_rows():
-        if ranker in data.comparable:
+    for ranker, kind in (
+        findings.results.runs.select("ranker", "kind").unique(maintain_order=True).iter_rows()
+    ):
+        if ranker not in named:
             kinds.setdefault(kind, []).append(ranker)
-    valid = results.values.filter(pl.col("part") == "valid", dataset=data.dataset)
-    by_valid = dict(valid.group_by("ranker").agg(pl.col(main).mean()).iter_rows())
-    for kind, variants in kinds.items():
-        if len(variants) < 2:
+    advice = ": report that one, the test fold must choose nothing"
+    for kind, members, then in [*families, *((kind, members, advice) for kind, members in kinds.items())]:
+        rankers = [ranker for ranker in members if ranker in data.comparable]
+        if len(rankers) < 2:
             continue
-        best = max(variants, key=lambda ranker: data.mean(ranker, main))
-        chosen = max(variants, key=lambda ranker: by_valid.get(ranker, float("-inf")))
-        if not all(ranker in by_valid for ranker in variants):
+        best = max(rankers, key=lambda ranker: data.mean(ranker, findings.main))
+        chosen = max(rankers, key=lambda ranker: by_valid.get(ranker, float("-inf")))
+        if not all(ranker in by_valid for ranker in rankers):
             yield (
-                f"{len(variants)} variants of {kind} on {data.dataset} have no validation values: to pick "
+                f"{len(rankers)} variants of {kind} on {data.dataset} have no validation values: to pick "
                 "the best of them by these tables is to choose by the test data"
             )
         elif best != chosen:
             yield (
-                f"of {len(variants)} variants of {kind} on {data.dataset}, {best} is best on the test data, "
-                f"but the validation data choose {chosen}: report that one, the test fold must choose nothing"
+                f"of {len(rankers)} variants of {kind} on {data.dataset}, {best} is best on the test data, "
+                f"but the validation data choose {chosen}{then}"
             )
 
 
@@ -122,9 +128,9 @@ def _rules(results: Results, dataset: str, main: str) -> Iterator[str]:
             )
     if n_empty:
         yield (
-            f"{n_empty} of the {n_queries} queries of {dataset} have no relevant document: no ranking of "
-            "them is better than another, and they count 0 or 1 as the convention says; drop_empty = true "
-            "leaves them out"
+            f"{n_empty} of the {n_queries} queries of {dataset} {'has' if n_empty == 1 else 'have'} no "
+            "relevant document: no ranking is better than another there, and it counts 0 or 1 as the "
+            "convention says; drop_empty = true leaves such queries out"
         )
     judge = judges[main]
     if judge is None:

@@ -96,7 +96,7 @@ class BestRanker(Ranker):
             search.run(left, reserve=lambda: reserve(search, total), hear=hear)
             hear(None)
             left = total - (time.monotonic() - started)
-            self.conclusion_: Conclusion = conclude(search, total, max(left, 0.05 * total))
+            self.conclusion_: Conclusion = conclude(search, total, max(left, 0.02 * total))
             self.trials_: pl.DataFrame = trials_table(search, self.conclusion_)
             self.spent_, self.interrupted_ = search.spent, search.interrupted
         self.model_: Ranker = self.conclusion_.model

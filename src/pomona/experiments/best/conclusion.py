@@ -25,7 +25,9 @@ from pomona.rankers.combine.linear_combination import LinearCombination
 _MOST_RANKERS = 60
 _CHOOSING_SHARE, _CHOICES = 0.08, 7
 _LEAST_DOCS, _MOST_DOCS = 3_000, 60_000
-_LOADING_SECONDS = 2.0  # of models and of the kernels that score them
+_LOADING_SECONDS = 2.0  # of models and of the kernels that score them, on a machine that is not busy
+_CHOICE_SHARE, _ESTIMATE_SHARE = 0.4, 0.8
+"""Of what is left at the end, after which the choice, and then the estimate, learn no more weights."""
 _TIMED_DOCS, _N_TIMINGS = 20_000, 3
 
 
@@ -69,7 +71,7 @@ def docs_to_choose_by(search: Search, seconds: float) -> int:
 def reserve(search: Search, seconds: float) -> float:
     """The seconds that the end will take, by what is known so far."""
     choosing = _CHOICES * search.choosing_seconds * docs_to_choose_by(search, seconds)
-    kept = min(0.3 * seconds, _LOADING_SECONDS + choosing)
+    kept = min(0.3 * seconds, search.slowness * _LOADING_SECONDS + choosing)
     if search.limits.microseconds is not None:  # then models may have to be fitted again
         rung = len(search.rungs) - 1
         best = search.race.ranking(rung)[:3]
@@ -86,7 +88,7 @@ def conclude(search: Search, seconds: float, left: float) -> Conclusion:
     most = np.inf if search.limits.microseconds is None else search.limits.microseconds
     # With formats, sums must be of models of one kind; scaling inside queries no engine does.
     stacked = Rules(("none",) if search.limits.formats else ("standard", "none"), most)
-    made = _made(search, tried, (stacked, Rules((), most)), (rung, folds, runners), started + left)
+    made = _made(search, tried, (stacked, Rules((), most)), (rung, folds, runners), started, left)
     notes = list(made.refusals)
     if made.microseconds > most:
         notes.append(f"scoring takes {made.microseconds:.2g} µs a document, above the {most:g} µs asked for")
@@ -98,7 +100,7 @@ def conclude(search: Search, seconds: float, left: float) -> Conclusion:
         choice.way,
         choice.scale,
         made.form,
-        estimate(tried, made.rules, seed=search.seed),
+        estimate(tried, made.rules, seed=search.seed, deadline=started + _ESTIMATE_SHARE * left),
         rung < len(search.rungs) - 1,
         made.microseconds,
         made.n_timed,
@@ -124,20 +126,22 @@ def _made(
     tried: Tried,
     rules_to_try: Sequence[Rules],
     found: tuple[int, list[int], list[Runner]],
-    deadline: float,
+    started: float,
+    left: float,
 ) -> _Made:
     """The first model within the limits, of forms each of which costs less; or else the last."""
     rung, folds, runners = found
+    deadline = started + left
     made: _Made | None = None
     for rules in rules_to_try:
-        choice = choose(tried, rules)
+        choice = choose(tried, rules, started + _CHOICE_SHARE * left)
         cost = sum(tried.costs[one] for one in choice.members)
         for form in ("mean of folds", "fitted again", "one fold"):
             if form == "mean of folds" and cost * len(folds) > rules.most:
                 continue
-            left = max(deadline - time.monotonic(), 0.0)
+            seconds = max(deadline - time.monotonic(), 0.0)
             chosen = [runners[one] for one in choice.members]
-            model = _model(search, rung, folds, chosen, choice, form, left)
+            model = _model(search, rung, folds, chosen, choice, form, seconds)
             if model is None:
                 continue
             refusals = [why for one in search.limits.formats if (why := why_not(model, one))]

@@ -37,52 +37,65 @@ def _recipe(ranker: str, **parameters: Any) -> Recipe:
     return Recipe(ranker, parameters)
 
 
-_OBLIVIOUS = {"growth": "oblivious", "max_depth": 4}
-_RANDOM = {"query_fraction": 0.5, "feature_fraction": 0.5}
+_OBLIVIOUS, _LEAFWISE = {"growth": "oblivious"}, {"growth": "leafwise"}
+_RANDOM = {"learning_rate": 0.05, "query_fraction": 0.5, "feature_fraction": 0.5}
+_QUANTILES = {"quantile_features": True}
 
 MENU: tuple[Recipe, ...] = (
-    _recipe("lambdamart", **_OBLIVIOUS),
+    _recipe("lambdamart", **_OBLIVIOUS, max_depth=4),
     _recipe("linearregression"),
-    _recipe("lambdamart", n_leaves=7, learning_rate=0.05),
-    _recipe("coordinateascent", n_restarts=2),
-    _recipe("lambdamart", **_OBLIVIOUS, learning_rate=0.05, **_RANDOM),
-    _recipe("randomforest", n_trees=150),
-    _recipe("mart", **_OBLIVIOUS),
-    _recipe("lambdamart", n_leaves=15, learning_rate=0.05, **_RANDOM),
+    _recipe("lambdarank", **_QUANTILES),
+    _recipe("lambdamart", **_LEAFWISE, n_leaves=7, **_RANDOM),
+    _recipe("mart", **_LEAFWISE, n_leaves=15, **_RANDOM),
+    _recipe("xendcg", **_OBLIVIOUS, max_depth=4),
+    _recipe("logisticregression"),
+    _recipe("lambdamart", **_OBLIVIOUS, max_depth=6, **_RANDOM),
+    _recipe("lambdarank", **_QUANTILES, hidden=(256, 128)),
+    _recipe("lambdamart", **_LEAFWISE, n_leaves=7, splits="gradient", **_RANDOM),
     _recipe("randomforest", n_trees=100, trees_per_bag=10, objective="lambda", n_leaves=15),
-    _recipe("lambdamart", n_leaves=31, learning_rate=0.05),
-    _recipe("mart", n_leaves=15, learning_rate=0.05, **_RANDOM),
-    _recipe("lambdarank", hidden=(64,)),
-    _recipe("smoothrank"),
-    _recipe("lambdamart", n_leaves=31, learning_rate=0.03, min_docs=50, **_RANDOM),
-    _recipe("listnet", hidden=(64,)),
-    _recipe("lambdamart", growth="oblivious", max_depth=6, learning_rate=0.05, **_RANDOM),
+    _recipe("lambdamart", **_LEAFWISE, n_leaves=31, min_docs=50, **_RANDOM),
+    _recipe("xendcg", **_LEAFWISE, n_leaves=7, **_RANDOM),
+    _recipe("listnet", **_QUANTILES),
+    _recipe("coordinateascent", n_restarts=2),
+    _recipe("mart", **_OBLIVIOUS, max_depth=4),
+    _recipe("lambdamart", **_OBLIVIOUS, max_depth=4, weighting="lambdaloss"),
+    _recipe("lambdamart", **_LEAFWISE, n_leaves=15, noise=0.0, **_RANDOM),
+    _recipe("lambdarank"),
     _recipe("rcrank"),
-    _recipe("lambdarank", hidden=(256, 128), dropout=0.3),
+    _recipe("ensemble", member="lambdarank(quantile_features=true)", n_models=3),
     _recipe("ranksvm"),
-    _recipe("lambdamart", n_leaves=63, learning_rate=0.05, min_docs=50, **_RANDOM),
+    _recipe("smoothrank"),
+    _recipe("contextrank", **_QUANTILES),
+    _recipe("lambdamart", **_LEAFWISE, n_leaves=63, min_docs=50, **_RANDOM),
+    _recipe("randomforest", n_trees=150),
     _recipe("linearregression", normalize=None),
     _recipe("coordinateascent", n_restarts=2, normalize=None),
 )
 
+_OF_FORESTS: dict[str, SearchRange] = {"query_fraction": (0.3, 1.0, "linear"), "l2": (0.1, 30.0, "log")}
 _WIDER: dict[str, dict[str, SearchRange]] = {
-    "lambdamart": {"query_fraction": (0.3, 1.0, "linear"), "l2": (0.1, 30.0, "log")},
-    "mart": {"query_fraction": (0.3, 1.0, "linear"), "l2": (0.1, 30.0, "log")},
+    "lambdamart": {**_OF_FORESTS, "noise": (0.0, 1.0, "linear"), "splits": ["newton", "gradient"]},
+    "xendcg": _OF_FORESTS,
+    "mart": _OF_FORESTS,
 }
 """What is searched of a ranker beyond its own `search_space`."""
 
 SHORTENED: Mapping[str, int] = {"n_trees": 150, "n_epochs": 20, "n_restarts": 1}
 """The most steps of a first trial on a part of large data."""
 
-_UNCHANGED = ("n_restarts",)  # more restarts are slower, and no other model
+_UNCHANGED = ("n_restarts", "n_models")  # more are slower, and no other model
 _STEP = 0.35  # of the range, the deviation of a change
 
 
 def recipes() -> list[Recipe]:
     """The menu, without networks where PyTorch is not installed."""
     has_torch = find_spec("torch") is not None
-    kinds = {recipe.ranker: _registry.find("rankers", recipe.ranker, "ranker").module for recipe in MENU}
-    return [recipe for recipe in MENU if has_torch or ".neural." not in kinds[recipe.ranker]]
+    return [recipe for recipe in MENU if has_torch or not _is_neural(recipe)]
+
+
+def _is_neural(recipe: Recipe) -> bool:
+    name = str(recipe.parameters.get("member", recipe.ranker)).partition("(")[0]
+    return ".neural." in _registry.find("rankers", name, "ranker").module
 
 
 def changed(recipe: Recipe, random: np.random.Generator) -> Recipe | None:

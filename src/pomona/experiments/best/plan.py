@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._arrays import read_arrays, write_arrays
+from pomona.data.categories import refuse_categories
 from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold
 from pomona.data.text import TextColumn, offsets
@@ -173,6 +174,8 @@ def _numbered(parts: list[Dataset]) -> Dataset:
     """The queries of all parts, each of its own, whatever its id."""
     lengths = np.concatenate([np.diff(part.query_ptr) for part in parts])
     one = parts[0]
+    for part in parts:
+        refuse_categories(part, "the search for the best ranker")
     return Dataset.from_parts(
         one.X if len(parts) == 1 else np.concatenate([part.X for part in parts]),
         np.concatenate([part.y for part in parts]),

@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -29,18 +29,22 @@ from pomona.experiments.best.menu import SHORTENED, Recipe
 from pomona.experiments.best.plan import JUDGE, Plan, PlanSource
 from pomona.experiments.best.race import Job, Outcome, Race, Rung, Runner, rungs_of
 from pomona.experiments.best.stack import rehearse
+from pomona.experiments.cut_short import TOO_LONG
 from pomona.experiments.execute import RunResult, Task, execute, versions
 from pomona.experiments.run import RunSpec
 from pomona.experiments.runner import share_cores, thread_counts
 from pomona.experiments.spec import ranker_class
 from pomona.experiments.store import Store
 from pomona.measures.parse import measure as parse_measure
-from pomona.rankers.base import Ranker, load_model
+from pomona.rankers.base import Ranker
+from pomona.rankers.loading import load_model
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json
 
-_VALUE, _LATE = "value", "took longer than"
+_VALUE = "value"
 _LONGEST_SHARE = 0.5
 """Of the time, that one fit may take."""
+_TRAINING_SHARE = 0.85
+"""Of the time of a fit, when its training must end with what it has: the rest is for judging and keeping."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class Search:
 
     interrupted : whether Ctrl-C ended it.
     choosing_seconds : what a document adds to the time of a choice, here and now.
+    slowness : seconds on the clock for a second of work: above 1 where others keep the machine busy.
     """
 
     def __init__(self, plan: Plan, store: Store, measure: str, limits: Limits, seed: int) -> None:
@@ -86,7 +91,10 @@ class Search:
         self._restore()
         self._n_jobs, threads = share_cores(None, n_threads(), plan.data.X.nbytes)
         self._pool = Pool(self._n_jobs, thread_counts(threads), _ready)
+        wall, work = time.perf_counter(), time.process_time()
         self.choosing_seconds = rehearse(parse_measure(measure))  # while the processes get ready
+        wall, work = time.perf_counter() - wall, time.process_time() - work
+        self.slowness = max(1.0, wall / max(work, 1e-3))
 
     def __enter__(self) -> Self:
         return self
@@ -243,9 +251,9 @@ class Search:
             recipe = Recipe(trial["ranker"], parameters_from_json(trial["parameters"]))
             rung, fold, record = trial["rung"], row["fold"], row["record"]
             is_ours = rung < len(self.rungs) and self._run_of(recipe, self.rungs[rung], fold).id == run
-            if is_ours and row["state"] == "failed" and not str(row["reason"]).startswith(_LATE):
+            if is_ours and row["state"] == "failed" and not str(row["reason"]).startswith(TOO_LONG):
                 self.race.restore(recipe, trial["origin"], rung, fold, None, row["reason"])
-            elif is_ours and row["state"] == "done" and self.store.damage(run) is None:
+            elif is_ours and _is_whole(row) and self.store.damage(run) is None:
                 reason = self._refusal(recipe, record, partial(self.store.read, run, "model"))
                 self.race.restore(recipe, trial["origin"], rung, fold, _outcome(record), reason)
 
@@ -258,14 +266,20 @@ def _ready() -> None:
 
 
 def _call(worker: Worker, task: Task, seconds: float) -> RunResult:
-    """Do a task within a time."""
+    """Do a task within a time: towards its end training stops, at the end the process is killed."""
+    task = replace(task, deadline=time.time() + _TRAINING_SHARE * seconds)
     try:
         result: RunResult = worker.call(execute, task, time_limit=seconds)
     except TimeoutError:
-        return RunResult(task.run.id, "failed", f"{_LATE} {seconds:.0f} s", "time")
+        return RunResult(task.run.id, "failed", f"{TOO_LONG} {seconds:.0f} s", "time")
     except Exception as error:  # the process died, or none could be started
         return RunResult(task.run.id, "failed", str(error), "died")
     return result
+
+
+def _is_whole(row: Mapping[str, Any]) -> bool:
+    """Whether a run was done, and its training not cut short: with more time that may become more."""
+    return row["state"] == "done" and not row["record"].get("was_interrupted", False)
 
 
 def _outcome(record: Mapping[str, Any]) -> Outcome:

@@ -8,10 +8,13 @@ out.
 
 The estimate is nested: a fifth of the queries at a time is left out of this whole choice (which rankers,
 which scale, which weights) and judged by what was chosen without it.
+
+Both look at the clock: past the deadline no more weights are learnt, which is what takes long.
 """
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Sequence
@@ -123,8 +126,8 @@ class Rules:
     most: float = np.inf
 
 
-def choose(tried: Tried, rules: Rules) -> Choice:
-    """The best of: one ranker alone, some with equal weights, some with learnt weights."""
+def choose(tried: Tried, rules: Rules, deadline: float = math.inf) -> Choice:
+    """The best of: one ranker alone, some with equal weights, and, if there is time, with learnt weights."""
     means = tried.values.mean(axis=1)
     order = np.argsort(-means, kind="stable").tolist()
     best = Choice((order[0],), (1.0,), "none", (1.0,), "alone", float(means[order[0]]))
@@ -139,7 +142,8 @@ def choose(tried: Tried, rules: Rules) -> Choice:
             value = float(values_of(tried.data, columns[:, :n].mean(axis=1), tried.measure).mean())
             taken = tuple(members[:n]), (1 / n,) * n, scale, tuple(spreads[:n].tolist())
             options.append(Choice(*taken, "equal", value))
-        options.append(_learnt(tried, members, columns, scale, spreads))
+        if time.monotonic() < deadline:
+            options.append(_learnt(tried, members, columns, scale, spreads))
     # The first of equals: what is simpler comes first.
     return max(options, key=lambda option: option.value)
 
@@ -160,7 +164,9 @@ def rehearse(measure: Measure) -> float:
     return (time.perf_counter() - started) / data.n_docs
 
 
-def estimate(tried: Tried, rules: Rules, *, level: float = 0.95, seed: int = 0) -> Estimate:
+def estimate(
+    tried: Tried, rules: Rules, *, level: float = 0.95, seed: int = 0, deadline: float = math.inf
+) -> Estimate:
     """The measure of each fifth of the queries by what `choose` makes of the others."""
     n_queries = tried.data.n_queries
     part = np.random.default_rng(seed).permutation(n_queries) % min(N_PARTS, n_queries)
@@ -169,7 +175,7 @@ def estimate(tried: Tried, rules: Rules, *, level: float = 0.95, seed: int = 0) 
         queries = part == number
         # Of a single query there is but one choice.
         choosing = tried if queries.all() else tried.take(~queries)
-        choice, judged = choose(choosing, rules), tried.take(queries)
+        choice, judged = choose(choosing, rules, deadline), tried.take(queries)
         values[queries] = values_of(judged.data, choice.scores(judged.outputs, judged.data), tried.measure)
     low, high = interval(values, level=level, seed=seed) if n_queries > 1 else (np.nan, np.nan)
     return Estimate(float(values.mean()), low, high, level, n_queries)

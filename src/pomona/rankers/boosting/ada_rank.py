@@ -140,6 +140,12 @@ class AdaRank(LinearRanker):
         steps: list[tuple[int, float]] = []
         log = self.start_training(self.n_rounds, unit="round", deciding=("valid", "train"))
         judge = self.curve_judge(valid)
+
+        def finish() -> None:
+            self.features_ = np.array([feature for feature, _ in steps], np.int64)
+            self.alphas_ = np.array([alpha for _, alpha in steps], np.float64)
+
+        log.finish_by(finish)
         with log.watch():
             while not left_out.all():
                 means = np.where(left_out, -np.inf, (values * distribution).sum(axis=1))
@@ -164,8 +170,7 @@ class AdaRank(LinearRanker):
                 self.keep_if_best(log, coef, {"train": height, **judge(coef)})
                 if log.should_stop or log.iteration == self.n_rounds:
                     break
-        self.features_ = np.array([feature for feature, _ in steps], np.int64)
-        self.alphas_ = np.array([alpha for _, alpha in steps], np.float64)
+        finish()
 
     def _may_step(self, rise: float, judged: Values, before: Values) -> bool:
         """Whether a step may be taken that raises the mean so, and queries from `before` to `judged`."""

@@ -174,12 +174,17 @@ class RankBoost(Ranker):
             if self.weak == "threshold"
             else ScaledFeatures(train.X, train.feature_names)
         )
-        held_out = None if valid is None else np.zeros(valid.n_docs)
-        evaluators = (
-            [] if valid is None else [RankingEvaluator(part, self.parsed_measure) for part in (train, valid)]
-        )
+        sets = self._watched.beside(valid)
+        held_out = {name: np.zeros(data.n_docs) for name, data in sets.items()}
+        judge = self._watched.judge(sets, self.parsed_measure)
+        of_train = RankingEvaluator(train, self.parsed_measure) if sets else None
         steps: list[tuple[Any, float]] = []
         log = self.start_training(self.n_rounds, unit="round")
+
+        def finish() -> None:
+            self.model_ = weak.sum_of(steps[: log.best_iteration])
+
+        log.finish_by(finish)
         with log.watch():
             for _ in range(self.n_rounds):
                 best, r = weak.best(pairs.potential)
@@ -190,10 +195,11 @@ class RankBoost(Ranker):
                 pairs.add(alpha * weak.values(best))
                 steps.append((best, alpha))
                 now = {"loss": pairs.loss}
-                if valid is not None and held_out is not None:
-                    held_out += weak.sum_of(steps[-1:]).score(valid.X)
-                    now["train"] = evaluators[0].mean(pairs.scores)
-                    now["valid"] = evaluators[1].mean(held_out)
+                if of_train is not None:
+                    newest = weak.sum_of(steps[-1:])
+                    for name, data in sets.items():
+                        held_out[name] += newest.score(data.X)
+                    now |= {"train": of_train.mean(pairs.scores), **judge(held_out)}
                 log.record(**now)
                 if log.should_stop:
                     break
@@ -203,7 +209,7 @@ class RankBoost(Ranker):
                 "so all documents score alike",
                 stacklevel=3,
             )
-        self.model_ = weak.sum_of(steps[: log.best_iteration])
+        finish()
 
     def predict_rows(self, X: Features) -> Scores:
         return self.model_.score(X)

@@ -34,10 +34,12 @@ from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.inputs import query_weights
 from pomona.rankers.model_file import parameters_to_json
 from pomona.rankers.parameter import NonNegativeInt, PositiveInt
+from pomona.rankers.watched import Watched
 from pomona.trees.forest import Forest
 from pomona.trees.formats.weighted_sum import WeightedSum
 
 _WAYS = ("mean", "rank")
+_DECIDING = ("train", "valid")
 _CHANGED = ("seed", "measure")
 """The parameters of the member that its models may have others of."""
 
@@ -76,6 +78,7 @@ class Ensemble(Ranker):
     optimizes = "direct"
     paper = "Breiman, Machine Learning 1996 (bagging)"
     learnt_attributes = {"combine_": str, "oob_score_": float}
+    reads_categories = True  # or its member refuses them
     search_space = {"n_models": (3, 10, "int")}
 
     member: str | Ranker = field(default="lambdamart", kw_only=False)
@@ -87,9 +90,16 @@ class Ensemble(Ranker):
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         member, random = self._member(), np.random.default_rng(self.seed)
-        held_out = _HeldOut(train, valid, self.parsed_measure)
+        held_out = _HeldOut(train, valid, self.parsed_measure, self._watched)
         log = self.start_training(self.n_models, unit="model", deciding=())
         self.models_: list[Ranker] = []
+
+        def finish() -> None:
+            self.combine_ = held_out.better if self.combine == "auto" else self.combine
+            self.oob_score_ = held_out.out_of_bag(self.combine_)
+            self._join()
+
+        log.finish_by(finish)
         with log.watch():
             for _ in range(self.n_models):
                 seed = int(random.integers(2**31))
@@ -97,11 +107,10 @@ class Ensemble(Ranker):
                 fitted = _fitted(member, seed, train, drawn, valid, weights)
                 self.models_.append(fitted)
                 log.record(**held_out.after(self.models_, drawn == 0, self.combine))
+                log.tell()
                 if getattr(fitted, "interrupted_", False):
                     raise KeyboardInterrupt
-        self.combine_ = held_out.better if self.combine == "auto" else self.combine
-        self.oob_score_ = held_out.out_of_bag(self.combine_)
-        self._join()
+        finish()
 
     def _given(self) -> Ranker:
         return self.member if isinstance(self.member, Ranker) else _named(self.member)
@@ -249,12 +258,14 @@ class _HeldOut:
     All documents of a query are out of the same bags, so that sums rank them as means do.
     """
 
-    def __init__(self, train: Dataset, valid: Dataset | None, measure: Measure) -> None:
+    def __init__(self, train: Dataset, valid: Dataset | None, measure: Measure, watched: Watched) -> None:
         self._train, self._measure = train, measure
         self._out = {way: np.zeros(train.n_docs) for way in _WAYS}
         self._n_out = np.zeros(train.n_queries, np.int64)
-        self._parts = {} if valid is None else {"train": train, "valid": valid}
-        self._judges = {part: RankingEvaluator(data, measure) for part, data in self._parts.items()}
+        sets = watched.beside(valid)
+        self._parts = {"train": train, **sets} if sets else {}
+        self._judge = watched.judge(sets, measure)
+        self._judges = {part: RankingEvaluator(self._parts[part], measure) for part in _DECIDING if sets}
         self._sums = {
             (part, way): np.zeros(data.n_docs) for part, data in self._parts.items() for way in _WAYS
         }
@@ -276,18 +287,21 @@ class _HeldOut:
             if joined is not None:  # the very scores of the ensemble: rounding can part equal ones
                 self._sums[part, "mean"] = joined.score(data.X)
         way = self.better if combine == "auto" else combine
-        return {part: self._value(part, way) for part in self._parts}
+        if not self._parts:
+            return {}
+        added = {part: self._scores(part, way) for part in self._parts}
+        return {"train": self._judges["train"].mean(added["train"]), **self._judge(added)}
 
-    def _value(self, part: str, way: str) -> float:
+    def _scores(self, part: str, way: str) -> Scores:
         # Divided as the ensemble does it: rounding can make equal what was not.
         is_joined = way == "mean" and self._is_joined
-        return self._judges[part].mean(self._sums[part, way] / (1 if is_joined else self._n_models))
+        return self._sums[part, way] / (1 if is_joined else self._n_models)
 
     @property
     def better(self) -> str:
         """The way that ranks held-out queries better; the mean where there are none, or no difference."""
         if self._parts:
-            mean, rank = (self._value("valid", way) for way in _WAYS)
+            mean, rank = (self._judges["valid"].mean(self._scores("valid", way)) for way in _WAYS)
         else:
             mean, rank = map(self.out_of_bag, _WAYS)
         return "rank" if rank > mean else "mean"

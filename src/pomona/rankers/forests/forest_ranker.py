@@ -5,29 +5,34 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from pomona._types import Features, Scores, Values
+from pomona.data.categories import Categories
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.base import Ranker, SearchRange, Validation, restored
+from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
+from pomona.rankers.forests.training.categorical import categorical_places, check_categories
+from pomona.rankers.forests.training.feature_groups import places_of
 from pomona.rankers.forests.training.growth import LEFT_OPEN, growth_for
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.forests.training.start_scores import one_a_row, start_scores
 from pomona.rankers.inputs import as_dataset
 from pomona.rankers.learnt import FINITE, check_learnt
+from pomona.rankers.loading import restored
 from pomona.rankers.model_file import with_prefix
 from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import Interval, NonNegativeFloat, NonNegativeInt, PositiveInt, Share, types_of
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
+from pomona.rankers.watched import FitOptions, Validation
 from pomona.trees.device import is_on_gpu
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrowthRules
@@ -50,6 +55,17 @@ class ForestRanker(Ranker):
     l2 : shrinks leaf values, −ΣG / (ΣH + l2).
     max_bins : into how many bins a feature's values are put.
     feature_fraction : the share of features each tree may use.
+    feature_fraction_bylevel, feature_fraction_bynode : of these the share that each level of a tree may use,
+        and of those the share that each split is chosen from; a level of an oblivious tree is one split.
+    interactions : groups of features, by name or place from 0, as `[["bm25", "clicks"], [2, 3, 4]]`: all
+        features on a path of a tree are of one group. Groups may overlap; a feature of none stands alone.
+    categorical : features that are categories given as whole numbers, by name or place from 0. Columns of a
+        frame that hold texts or categories are such without a word, and matched by their names. Trees are
+        then leaf-wise; a category that was not seen, or is undefined, goes right (`trees/categories.py`).
+    category_smoothing : documents that each category has in addition when a split on categories is chosen.
+    dropout : the share of earlier trees that is left out, at random, while a tree is learnt, which then
+        shares their work (DART, see `training/dropout.py`); those of an earlier fit are not.
+    dropout_skip : the share of trees that are learnt without leaving any out.
     query_fraction : the share of queries each tree learns from.
     monotone : −1, 0 or 1 for each feature: scores may only fall, do as they like, or only rise with it.
     early_stopping : stop after so many rounds without a better validation measure; None never stops.
@@ -63,7 +79,7 @@ class ForestRanker(Ranker):
     chosen_ : the parameters that were left open, as the data chose them (see `training/growth.py`).
     """
 
-    is_traceable = True
+    is_traceable = reads_categories = True
     starts_from_scores: ClassVar[bool] = True
     """Whether trees can be added to given scores."""
     trains_on_clusters: ClassVar[bool] = True
@@ -82,6 +98,13 @@ class ForestRanker(Ranker):
     l2: NonNegativeFloat = 0.0
     max_bins: Annotated[int, Interval(2)] = 255
     feature_fraction: Share = 1.0
+    feature_fraction_bylevel: Share = 1.0
+    feature_fraction_bynode: Share = 1.0
+    interactions: tuple[tuple[int | str, ...], ...] | None = None
+    categorical: tuple[int | str, ...] | None = None
+    category_smoothing: NonNegativeFloat = 10.0
+    dropout: Annotated[float, Interval(0, 1)] = 0.0
+    dropout_skip: Annotated[float, Interval(0, 1, "[]")] = 0.5
     query_fraction: Share = 1.0
     monotone: tuple[int, ...] | None = None
     early_stopping: PositiveInt | None = 50
@@ -123,6 +146,7 @@ class ForestRanker(Ranker):
         valid_base: ArrayLike | None = None,
         base_model: Ranker | None = None,
         client: Any = None,
+        **options: Unpack[FitOptions],
     ) -> Self:
         """Learn from a dataset, or from features, labels and query ids: see `Ranker.fit`.
 
@@ -138,12 +162,17 @@ class ForestRanker(Ranker):
         if client is not None:
             if group is not None:
                 raise InputError("a cluster cannot train with group: give qid, the name of a column")
+            if options:
+                raise InputError(f"a cluster cannot train with {next(iter(options))}: leave it or client out")
             return self._fit_on_cluster(X, y, qid, valid, sample_weight, trace, base, base_model, client)
+        self._known_categories: Categories | None = None  # of the model to go on from
         if self.warm_start and hasattr(self, "models_"):
-            base_model = self.base_model_
+            base_model, self._known_categories = self.base_model_, self.categories_
         base_model = copy.copy(base_model)  # which may be fitted again, or be this very ranker
         self._bases: tuple[Scores | None, Scores | None] = None, None
         if base is not None or base_model is not None:
+            if options.get("eval_set") is not None and (base is not None or valid is None):
+                raise InputError("start scores go with valid=…, eval_set has none: leave one of them out")
             held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
             of_train = start_scores(as_dataset(X, y, qid, group), base, base_model, "base")
             self._bases = of_train, None
@@ -155,9 +184,10 @@ class ForestRanker(Ranker):
         self.base_model_: Ranker | None = base_model
         self.needs_base_ = base is not None
         try:
-            return super().fit(X, y, qid, group=group, valid=valid, sample_weight=sample_weight, trace=trace)
+            given: Any = {"group": group, "valid": valid, "sample_weight": sample_weight, "trace": trace}
+            return super().fit(X, y, qid, **given, **options)
         finally:
-            del self._bases
+            del self._bases, self._known_categories
 
     def _fit_on_cluster(
         self,
@@ -223,8 +253,7 @@ class ForestRanker(Ranker):
         self._bases = of_train, of_valid
         self.learn(train, valid, weights)
         if self._log is not None:
-            self.evals_, self.best_iteration_ = self._log.evals, self._log.best_iteration
-            self.interrupted_ = self._log.interrupted
+            self._remember(self._log)
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self._boost(train, valid, self.make_objective(train, weights), self._config())
@@ -243,10 +272,16 @@ class ForestRanker(Ranker):
             raise InputError(
                 f"the model to go on from has {start[0].n_features} features, the data {train.n_features}"
             )
+        if start and getattr(self, "_known_categories", None) not in (None, train.categories):
+            raise InputError("the model to go on from knows other categories than the data have: train anew")
         grower = self._grower(train)
         log = self.start_training(config.n_trees, unit="tree", done=start[0].n_trees if start else 0)
         base, valid_base = self._bases
         base = None if base is None else self._learnt_from.from_input_order(base)
+        bases, add_to = {}, self.base_model_
+        if add_to is not None:
+            sets = self._watched.sets.items()
+            bases = {name: data.from_input_order(add_to.predict(data)) for name, data in sets}
         self.models_ = boost(
             *(train, valid, objective, grower, self.parsed_measure, config, log),
             start=start,
@@ -254,6 +289,9 @@ class ForestRanker(Ranker):
             valid_base=valid_base,
             combine=self.combine_outputs,
             portion=self._portion,
+            watched=self._watched,
+            watched_bases=bases,
+            keep=lambda forests: setattr(self, "models_", forests),
         )
         return log
 
@@ -264,19 +302,29 @@ class ForestRanker(Ranker):
     def choose(self, train: Dataset) -> dict[str, Any]:
         """How trees grow on these data: as asked, and as suits them where nothing was asked."""
         asked = {name: getattr(self, name) for name in LEFT_OPEN if hasattr(self, name)}
-        growth = growth_for(asked, self._portion.count_docs(train))
+        is_categorical = bool(self._categorical(train))
+        growth = growth_for(asked, self._portion.count_docs(train), is_categorical=is_categorical)
         self.chosen_ = {name: value for name, value in growth.items() if value != asked[name]}
         return growth
 
+    def _categorical(self, train: Dataset) -> list[int]:
+        """The places of features that are categories, by their column or as asked."""
+        return categorical_places(train.categories, self.categorical, train.feature_names)
+
     def _config(self) -> BoostingConfig:
-        return BoostingConfig(self.n_trees, self.learning_rate, self.query_fraction, self.seed)
+        if self.dropout and is_on_gpu(self.device):
+            raise InputError("a GPU cannot leave trees out so far: use device='cpu', or leave dropout out")
+        return BoostingConfig(
+            self.n_trees, self.learning_rate, self.query_fraction, self.seed, self.dropout, self.dropout_skip
+        )
 
     def _grower(self, train: Dataset) -> Grower:
         if self.monotone is not None and len(self.monotone) != train.n_features:
             raise InputError(
                 f"found {len(self.monotone)} monotone constraints for {train.n_features} features"
             )
-        growth = self.choose(train)
+        growth, categorical = self.choose(train), self._categorical(train)
+        check_categories(train, categorical, self.monotone)
         rules = GrowthRules(
             n_leaves=growth["n_leaves"] or 2,  # oblivious trees have a depth
             max_depth=growth["max_depth"],
@@ -285,10 +333,14 @@ class ForestRanker(Ranker):
             min_hessian=self.min_hessian,
             monotone=None if self.monotone is None else tuple(self.monotone),
             feature_fraction=self.feature_fraction,
+            feature_fraction_bylevel=self.feature_fraction_bylevel,
+            feature_fraction_bynode=self.feature_fraction_bynode,
+            interactions=places_of(self.interactions, train.feature_names),
             newton_splits=self.splits == "newton",
+            smoothing=self.category_smoothing,
         )
-        how = (growth["growth"], train.X, rules, self.max_bins, self.seed)
-        return self._portion.grower(*how, on_gpu=is_on_gpu(self.device))
+        how = (growth["growth"], train.lazy_features, rules, self.max_bins, self.seed)
+        return self._portion.grower(*how, on_gpu=is_on_gpu(self.device), categorical=categorical)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """After `fit`, with the parameters that the data chose in place of those that were left open."""
@@ -327,7 +379,8 @@ class ForestRanker(Ranker):
             raise InputError("the trees are added to scores that come with the data, which no format knows")
         if base is None:
             return forest
-        if not isinstance(base, ForestRanker) or base.feature_names_ != self.feature_names_:
+        features = self.feature_names_, self.categories_
+        if not isinstance(base, ForestRanker) or (base.feature_names_, base.categories_) != features:
             raise InputError(f"the trees are added to scores of {type(base).__name__}, which no format knows")
         return base.portable().extended(forest)
 

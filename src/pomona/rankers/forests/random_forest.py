@@ -22,10 +22,11 @@ from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
-from pomona.rankers.forests.training.boosting import forest_of, leaves_in
+from pomona.rankers.forests.training.grown import forest_of, leaves_in
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.inputs import query_weights
 from pomona.rankers.parameter import Interval, NonNegativeFloat, PositiveInt, Share
+from pomona.rankers.watched import Watched
 from pomona.trees.forest import Forest
 from pomona.trees.grower import GrownTree
 
@@ -44,8 +45,8 @@ class RandomForest(ForestRanker):
     Departures
     ----------
     - Bags are of queries, as in RankLib, not of rows: rows of one query are not independent.
-    - Features are drawn for each tree rather than each split, since a shared draw lets the histograms of a
-      whole tree skip the others.
+    - Features are drawn for each tree rather than each split; `feature_fraction=1,
+      feature_fraction_bynode=0.3` draws them as Breiman does.
     - Trees have at most 100 leaves, of binned features; Breiman's grow to the end.
     - With `objective="lambda"` every bag is a small LambdaMART, which optimizes the measure directly.
     """
@@ -86,6 +87,8 @@ class RandomForest(ForestRanker):
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         if self.warm_start:
             raise InputError("a random forest cannot go on from an earlier one: leave warm_start out")
+        if self.dropout:
+            raise InputError("the trees of a random forest do not follow each other: leave dropout out")
         config, objective, grower = self._config(), self.make_objective(train, weights), self._grower(train)
         portion, n_queries = self._portion, self._portion.n_queries(train)
         portion.join(objective)
@@ -97,7 +100,15 @@ class RandomForest(ForestRanker):
         rate = 1.0 if self.trees_per_bag == 1 else config.learning_rate
         grown: list[tuple[GrownTree, Values]] = []
         log = self.start_training(self.n_trees, unit="bag", deciding=())
-        curves = None if valid is None else _Curves(train, valid, self.parsed_measure, portion)
+        curves = None if valid is None else _Curves(train, valid, self.parsed_measure, portion, self._watched)
+
+        def finish() -> None:
+            n_bags = log.best_iteration  # fewer than asked for after Ctrl-C
+            averaged = [(tree, value / n_bags) for tree, value in grown[: n_bags * self.trees_per_bag]]
+            self.models_ = [forest_of(averaged, Forest.empty(train.n_features, base))]
+            self.oob_score_ = self._judge_out_of_bag(train, out_of_bag, n_out_of_bag)
+
+        log.finish_by(finish)
         with log.watch():
             for _ in range(self.n_trees):
                 drawn = np.bincount(rng.integers(0, n_queries, n_queries), minlength=n_queries)
@@ -114,10 +125,8 @@ class RandomForest(ForestRanker):
                 out_of_bag += np.where(times == 0, scores, 0.0)
                 n_out_of_bag += drawn == 0
                 log.record(**({} if curves is None else curves.after(scores, grown[-self.trees_per_bag :])))
-        n_bags = log.best_iteration  # fewer than asked for after Ctrl-C
-        averaged = [(tree, value / n_bags) for tree, value in grown[: n_bags * self.trees_per_bag]]
-        self.models_ = [forest_of(averaged, Forest.empty(train.n_features, base))]
-        self.oob_score_ = self._judge_out_of_bag(train, out_of_bag, n_out_of_bag)
+                log.tell()
+        finish()
 
     def _judge_out_of_bag(self, train: Dataset, sums: Scores, counts: NDArray[np.float64]) -> float:
         """The measure over queries that some bag left out, each judged by those bags alone."""
@@ -130,16 +139,18 @@ class RandomForest(ForestRanker):
 class _Curves:
     """The measure on training and validation queries of the bags so far: of the sums of their scores."""
 
-    def __init__(self, train: Dataset, valid: Dataset, measure: Measure, portion: Portion) -> None:
-        self._valid = valid
-        parts = {"train": train, "valid": valid}
-        self._evaluators = [portion.evaluator(data, measure, part) for part, data in parts.items()]
-        self._train_sums, self._valid_sums = np.zeros(train.n_docs), np.zeros(valid.n_docs)
+    def __init__(
+        self, train: Dataset, valid: Dataset, measure: Measure, portion: Portion, watched: Watched
+    ) -> None:
+        self._sets = watched.beside(valid)
+        self._judge = watched.judge(self._sets, measure, portion.evaluator)
+        self._of_train, self._train_sums = portion.evaluator(train, measure, "train"), np.zeros(train.n_docs)
+        self._sums = {name: np.zeros(data.n_docs) for name, data in self._sets.items()}
 
     def after(self, scores: Scores, bag: Sequence[tuple[GrownTree, Values]]) -> dict[str, float]:
         """With one more bag, of these trees, that scores the training documents so."""
         self._train_sums += scores
-        for tree, value in bag:
-            self._valid_sums += value[leaves_in(self._valid, tree)]
-        train, valid = self._evaluators
-        return {"train": train.mean(self._train_sums), "valid": valid.mean(self._valid_sums)}
+        for name, data in self._sets.items():
+            for tree, value in bag:
+                self._sums[name] += value[leaves_in(data, tree)]
+        return {"train": self._of_train.mean(self._train_sums), **self._judge(self._sums)}

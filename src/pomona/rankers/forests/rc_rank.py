@@ -68,7 +68,7 @@ class RCRank(ForestRanker):
         config = self._config()
         context = RegressionObjective(_within_query(train), weights=weights)
         few = replace(config, n_trees=max(1, config.n_trees // 10))
-        if not self._boost(train, None, context, few, start=[]).interrupted:
+        if not self._boost(train, None, context, few, start=[]).ended:
             self._boost(train, valid, self.make_objective(train, weights), config, start=self.models_)
 
 

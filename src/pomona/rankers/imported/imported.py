@@ -10,17 +10,18 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Scores, Values
+from pomona.data.categories import Categories, recoded
 from pomona.data.dataset import Dataset, numbered
-from pomona.data.table import features_of_frame
+from pomona.data.table import columns_of_frame
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.rankers.base import Ranker, Validation
+from pomona.rankers.base import Ranker
 from pomona.rankers.explanation import Explanation
 from pomona.rankers.imported.sources.file import read_model_file
 from pomona.rankers.imported.sources.live import read_live
@@ -28,6 +29,7 @@ from pomona.rankers.inputs import as_dataset, as_documents, rows_of_documents
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.parameter import check_parameters
 from pomona.rankers.trace import Trace
+from pomona.rankers.watched import FitOptions, Validation, check_options
 from pomona.trees.forest import Forest
 from pomona.trees.formats.format import folded_in
 from pomona.trees.formats.layers import Layers
@@ -97,11 +99,13 @@ class Imported(Ranker):
         valid: Validation | None = None,
         sample_weight: ArrayLike | None = None,
         trace: Trace | None = None,
+        **options: Unpack[FitOptions],
     ) -> Self:
         """Read the model's file; the data only have to be of its features."""
         check_parameters(self)
-        if trace is not None:
-            raise InputError("a model that was trained elsewhere has no steps to show: leave trace out")
+        check_options(type(self).__name__, options)
+        if given := "trace" if trace is not None else next(iter(options), None):
+            raise InputError(f"a model that was trained elsewhere has no steps to show: leave {given} out")
         if self.model is None:
             raise InputError(
                 "a model from memory cannot be fitted again: save it, or name its file as `model`"
@@ -113,7 +117,7 @@ class Imported(Ranker):
     def _hold(self, read: ReadModel, missing: float = math.nan) -> None:
         self.model_, self.is_open_, self._by_name = read.model, read.is_open, read.by_name
         self._after = read.divisor, read.scale, read.shift
-        self._missing = missing
+        self._missing, self.categories_ = missing, read.categories
         self.n_features_in_ = read.model.n_features
         self.feature_names_ = read.feature_names or numbered(self.n_features_in_)
         self._set_column_names(read.feature_names)
@@ -129,7 +133,7 @@ class Imported(Ranker):
         self.check_fitted()
         X = self._own_features(X, qid)
         if isinstance(self.model_, Forest) and self.model_.double_threshold is not None:
-            rows = _doubles(X, self.feature_names_)
+            rows = _doubles(X, self.feature_names_, self.categories_)
             if rows is not None:
                 return self.predict_rows(rows)
         return super().predict(X, None if isinstance(X, Dataset) else qid)
@@ -244,13 +248,25 @@ class Imported(Ranker):
         self._missing = math.nan if facts["missing"] is None else float(facts["missing"])
 
 
-def _doubles(X: Any, names: Sequence[str]) -> NDArray[np.float64] | None:
-    """The model's features in float64, where X holds them so; else None, and `Dataset` decides."""
+def _doubles(X: Any, names: Sequence[str], categories: Categories) -> NDArray[np.float64] | None:
+    """The model's features in float64, where X holds them so; else None, and `Dataset` decides.
+
+    Categories are told by their names in a frame, and in an array by LightGBM's own codes.
+    """
     if hasattr(type(X), "columns"):
-        rows, columns = features_of_frame(X, np.float64)
+        rows, columns, own = columns_of_frame(X, np.float64)
+        if tuple(columns) == tuple(names) and not categories and not own:
+            return rows
         place = {name: j for j, name in enumerate(columns)}
         is_same = len(place) == len(columns) == len(names) and set(names) == place.keys()
-        return np.ascontiguousarray(rows[:, [place[name] for name in names]]) if is_same else None
+        if not is_same or {place[names[f]] for f in categories} != set(own):
+            return None
+        for f, known in categories.items():
+            at = place[names[f]]
+            rows[:, at] = recoded(rows[:, at], own[at], known)
+        return np.ascontiguousarray(rows[:, [place[name] for name in names]])
+    if categories and type(X) is np.ndarray:
+        X = X.astype(np.float64)
     is_double = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2
     return X if is_double and X.shape[1] == len(names) else None
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.errors import InputError
 from pomona.rankers.evaluator import judged_rankings, with_fair_ties
 from pomona.rankers.inputs import query_weights

@@ -16,7 +16,8 @@ import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Codes, Offsets, Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.automaton import choose, penalize, random_number, relative_gains, reward

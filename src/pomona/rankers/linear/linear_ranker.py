@@ -32,7 +32,7 @@ from pomona.rankers.linear.sums.feature_sums import weighted_sums
 from pomona.rankers.movable import Movable
 from pomona.rankers.training_log import TrainingLog
 from pomona.trees.formats.layers import InputScale, Layers
-from pomona.trees.formats.weighted_sum import WeightedSum
+from pomona.trees.formats.weighted_sum import ScaledSum, WeightedSum
 from pomona.trees.shap import Shap
 
 
@@ -68,6 +68,7 @@ class LinearRanker(Ranker):
         if is_global(self.normalize):
             counts = train.X if weights is None else train.X[weights > 0]
             self.scale_ = GlobalScale.of(counts, str(self.normalize))
+        self._watched = self._watched.changed(self.prepared)
         self.learn_weights(self.prepared(train), None if valid is None else self.prepared(valid), weights)
         if not np.isfinite(self.coef_).all():
             raise InputError(f"{type(self).__name__} did not converge to finite weights: normalize the data")
@@ -81,12 +82,19 @@ class LinearRanker(Ranker):
         self, valid: Dataset | None, train: Dataset | None = None
     ) -> Callable[[Values], dict[str, float]]:
         """What judges weights for the learning curves, by part; without validation data it judges nothing."""
-        given = {} if valid is None else {"train": train, "valid": valid}
-        parts = {part: data for part, data in given.items() if data is not None}
-        judges = {part: RankingEvaluator(data, self.parsed_measure) for part, data in parts.items()}
-        return lambda coef: {
-            part: judges[part].mean(weighted_sums(data.X, coef)) for part, data in parts.items()
-        }
+        if valid is None:
+            return lambda coef: {}
+        sets = self._watched.beside(valid)
+        judge = self._watched.judge(sets, self.parsed_measure)
+        of_train = None if train is None else RankingEvaluator(train, self.parsed_measure)
+
+        def judged(coef: Values) -> dict[str, float]:
+            values = judge({name: weighted_sums(data.X, coef) for name, data in sets.items()})
+            if of_train is None or train is None:
+                return values
+            return {"train": of_train.mean(weighted_sums(train.X, coef)), **values}
+
+        return judged
 
     def keep_if_best(
         self, log: TrainingLog, coef: Values, values: Mapping[str, float], **learnt: Any
@@ -96,6 +104,7 @@ class LinearRanker(Ranker):
             self.coef_: Values = coef.copy()
             for name, value in learnt.items():
                 setattr(self, f"{name}_", value)
+        log.tell()
 
     def prepared(self, data: Dataset) -> Dataset:
         """The data as the weights see them."""
@@ -123,8 +132,11 @@ class LinearRanker(Ranker):
             self.coef_, "weights", lambda coef: weighted_sums(X, coef), is_affine=True, is_free_of_scale=True
         )
 
-    def contributions(self, data: Dataset, background: Dataset, method: str | None) -> tuple[Shap, str]:
-        rows, others = self.prepared(data).X, self.prepared(background).X
+    def contributions(
+        self, data: Dataset, background: Dataset | None, method: str | None
+    ) -> tuple[Shap, str]:
+        rows = self.prepared(data).X
+        others = rows if background is None else self.prepared(background).X
         return of_sum(self.coef_, float(self.intercept_), rows, others), chosen(method, ("linear",))
 
     def portable(self) -> WeightedSum | Layers:
@@ -140,11 +152,15 @@ class LinearRanker(Ranker):
         if scale is not None and scale.log:
             inputs = InputScale(scale.center, scale.factor, log=True, limit=float(np.finfo(np.float64).max))
             return Layers((coef[:, None],), (np.array([start]),), ("identity",), inputs)
+        scaled = None
         if scale is not None:
+            width = np.divide(1.0, scale.factor, out=np.ones(len(coef)), where=scale.factor != 0)
+            if (width.astype(np.float32) > 0).all():
+                scaled = ScaledSum(scale.center, width, np.where(scale.factor != 0, coef, 0.0))
             coef, constant = scale.folded(coef)
             start += constant
         features = np.flatnonzero(coef)
-        return WeightedSum(features, coef[features], self.n_features_in_, start)
+        return WeightedSum(features, coef[features], self.n_features_in_, start, scaled=scaled)
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = super().get_state()

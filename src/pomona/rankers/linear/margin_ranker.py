@@ -73,9 +73,16 @@ class MarginRanker(LinearRanker):
         """What is to be minimized on these queries; `weights` has one a document."""
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        self._solve(train, valid, weights, lambda: None)
+
+    def _solve(
+        self, train: Dataset, valid: Dataset | None, weights: Values | None, finish: Callable[[], None]
+    ) -> None:
+        """Learn weights, of which `finish` makes the model."""
         problem = self.make_problem(train, weights)
         tried, judge = self._tried(problem.typical_c, valid), self.curve_judge(valid, train)
         log = self.start_training(len(tried), unit="value")
+        log.finish_by(finish)
         with log.watch():
             for C in tried:
                 try:
@@ -87,17 +94,20 @@ class MarginRanker(LinearRanker):
                 self._keep(log, problem, C, judge)
                 if not problem.converged:  # a larger C would be harder still
                     break
+        finish()
         if not (self.converged_ or log.interrupted):
             warnings.warn(
                 f"{type(self).__name__} did not reach its tolerance for C = {self.C_:g}: "
                 "raise max_iterations, lower C, or normalize the data",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _keep(
         self, log: TrainingLog, problem: Problem, C: float, judge: Callable[[Values], dict[str, float]]
     ) -> None:
+        self.C_: float
+        self.converged_: bool
         values = {"C": C, **judge(problem.coef)}
         self.keep_if_best(log, problem.coef, values, C=C, converged=problem.converged)
 

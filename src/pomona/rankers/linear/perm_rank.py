@@ -26,7 +26,8 @@ import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Offsets, Scores, Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel
 from pomona._types import Features, Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.errors import InputError
 from pomona.objectives.base import classes_of
 from pomona.rankers.learnt import Array

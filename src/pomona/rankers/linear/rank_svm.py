@@ -33,7 +33,8 @@ from scipy.optimize import minimize
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.rankers.base import SearchRange
 from pomona.rankers.inputs import query_weights
@@ -263,13 +264,18 @@ class RankSVM(MarginRanker):
         if self.kernel == "linear":
             super().learn_weights(train, valid, weights)
             return
+
+        def mapped(data: Dataset) -> Dataset:
+            return data.replace(X=features.of(data.X))
+
+        def finish() -> None:
+            self.landmarks_, self.dual_coef_ = features.landmarks, features.landmark_weights(self.coef_)
+            self.coef_ = self._kernel.mean_slope(self.landmarks_, self.dual_coef_)
+
         self.gamma_ = _usual_gamma(train.X) if self.gamma is None else float(self.gamma)
         features = NystroemFeatures(self._kernel, train.X, self.n_components, self.seed)
-        mapped = [data if data is None else data.replace(X=features.of(data.X)) for data in (train, valid)]
-        assert mapped[0] is not None
-        super().learn_weights(mapped[0], mapped[1], weights)
-        self.landmarks_, self.dual_coef_ = features.landmarks, features.landmark_weights(self.coef_)
-        self.coef_ = self._kernel.mean_slope(self.landmarks_, self.dual_coef_)
+        self._watched = self._watched.changed(mapped)
+        self._solve(mapped(train), None if valid is None else mapped(valid), weights, finish)
 
     @property
     def is_weighted_sum(self) -> bool:

@@ -25,7 +25,8 @@ import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
-from pomona.data.dataset import Dataset, read_only
+from pomona.data.dataset import Dataset
+from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.rankers.inputs import query_weights

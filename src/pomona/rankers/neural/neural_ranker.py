@@ -139,18 +139,24 @@ class NeuralRanker(Ranker):
             scaling=Scaling.of(train.X, log=self.log_features, quantile=self.quantile_features),
             device=device_named(self.device),
             seed=self.seed,
+            watched=self._watched,
         )
         parameters = self.get_params(deep=False)
         shared = {field.name: parameters[field.name] for field in dataclasses.fields(TrainingConfig)}
         log = self.start_training(self.n_epochs, unit="epoch")
+
+        def finish() -> None:
+            if trainer.best is None:
+                raise InputError("the training ran away to infinite weights: lower the learning rate")
+            self.model_, config = trainer.best
+            self.learning_rate_ = config.learning_rate
+
+        log.finish_by(finish)
         with log.watch():
             for number, rate in enumerate(rates, start=1):
                 log.start_path("" if len(rates) == 1 else f"rate {rate:g} ({number} of {len(rates)}), ")
                 trainer.train(TrainingConfig(**{**shared, "learning_rate": rate}), log)
-        if trainer.best is None:
-            raise InputError("the training ran away to infinite weights: lower the learning rate")
-        self.model_, config = trainer.best
-        self.learning_rate_ = config.learning_rate
+        finish()
 
     def _checked_rates(self, valid: Dataset | None) -> tuple[float, ...]:
         """The learning rates to try."""

@@ -24,6 +24,13 @@ _SENTENCES = """
 """
 
 
+_CHOOSING = {
+    "valid": "the validation queries",
+    "test": "these very test queries (there are no others to choose by, so it is flattered)",
+}
+"""What chose the best variant of a method."""
+
+
 class HeadlineSection(Section):
     """Two sentences a dataset, and what to know before relying on them."""
 
@@ -52,21 +59,44 @@ def sentences_of(findings: Findings) -> dict[str, tuple[str, ...]]:
 
 
 def _outcome(headline: dict[str, Any], alpha: float) -> str:
-    measure = measure_title(headline["measure"])
-    start = f"{headline['winner']} is best on {headline['dataset']} with {measure} {fixed(headline['mean'])}"
+    difference = headline["difference"] or 0.0
+    winner = f"{headline['winner']}{_choice(headline)}"
+    judged = f"{measure_title(headline['measure'])} {fixed(headline['mean'])}"
+    start = f"{winner} is best on {headline['dataset']} with {judged}"
+    if difference < 0:  # of variants of one method, the test queries like another better
+        start = f"{winner} has {judged} on the test queries of {headline['dataset']}"
     if headline["runner_up"] is None:
         return f"{start}; there is no other ranker to compare it with."
     ends = f"{signed(headline['low'])} to {signed(headline['high'])}"
-    difference = f"{fixed(headline['difference'])} above {headline['runner_up']}"
-    margin = f"{difference} (uncorrected {1 - alpha:.0%} interval {ends})"
+    margin = f"{fixed(abs(difference))} {'below' if difference < 0 else 'above'} {_runner_up(headline)}"
+    level = f"{1 - alpha:.0%} interval"
     p = p_value(headline["p"])
     chance = (f"p {p}" if p.startswith("<") else f"p = {p}").replace(" ", "\N{NO-BREAK SPACE}")
     corrected, queries = f"{chance} after Holm’s correction", f"{headline['n_queries']} queries"
     if headline["is_significant"]:
-        return f"{start}, {margin}: a significant difference ({corrected}, {queries})."
+        verdict = f"a significant difference ({corrected}, {queries})"
+        return f"{start}, {margin} (uncorrected {level} {ends}): {verdict}."
     if not headline["agree"]:
         corrected += ", and the t, Wilcoxon and sign tests do not agree"
-    return f"{start}, {margin}: within chance ({corrected}), {queries} cannot tell the two apart."
+    told = f"{level} of this pair alone {ends}"
+    if headline["low"] is not None and (headline["low"] > 0 or headline["high"] < 0):
+        told += ", which leaves 0 out; the test, corrected for all pairs, does not"
+    return f"{start}, {margin} ({told}): within chance ({corrected}), {queries} cannot tell the two apart."
+
+
+def _choice(headline: dict[str, Any]) -> str:
+    """How the winner was chosen, where it is a variant."""
+    if (headline["winner_of"] or 1) == 1:
+        return ""
+    return f", of {headline['winner_of']} variants the best on {_CHOOSING[headline['chosen_by']]},"
+
+
+def _runner_up(headline: dict[str, Any]) -> str:
+    name, n_variants = headline["runner_up"], headline["runner_up_of"] or 1
+    if n_variants == 1:
+        return str(name)
+    likewise = "likewise" if _choice(headline) else f"on {_CHOOSING[headline['chosen_by']]}"
+    return f"{name}, chosen of {n_variants} variants {likewise}"
 
 
 def _cost(headline: dict[str, Any]) -> str:

@@ -7,19 +7,46 @@ evaluator does; so real data are scored in seconds.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona import _registry
 from pomona._types import Features, Scores
 from pomona.errors import InputError
 from pomona.trees.forest import Forest
 from pomona.trees.formats.format import ExportOptions
-from pomona.trees.formats.layers import Layers
-from pomona.trees.formats.weighted_sum import WeightedSum
+
+
+class Scoring(Protocol):
+    """What gives one score a row."""
+
+    def score(self, X: Any) -> Scores:
+        """The scores."""
+
+
+@dataclass(frozen=True)
+class FeatureScale:
+    """(x − center) / width of every feature, in float32; undefined values stay so."""
+
+    center: NDArray[np.float32]
+    width: NDArray[np.float32]
+
+    def __call__(self, X: Features) -> Features:
+        """The scaled features."""
+        scaled: Features = (X.astype(np.float32) - self.center) / self.width
+        return scaled
+
+    @classmethod
+    def of(cls, told: Mapping[int, tuple[Any, Any]], n_features: int) -> FeatureScale | None:
+        """Of the features that have a center and a width, by their places; None if none has."""
+        center, width = np.zeros(n_features, np.float32), np.ones(n_features, np.float32)
+        for place, (one, other) in told.items():
+            center[place], width[place] = np.float32(one), np.float32(other)
+        return cls(center, width) if told else None
 
 
 @dataclass(frozen=True)
@@ -30,22 +57,30 @@ class Served:
     ----------
     model : decides and adds as the engine does.
     absent : what a feature that a document lacks is for it: undefined, or zero.
-    compensated : whether sums are compensated float64, given as float32 (Elasticsearch's own).
-    logistic : whether the score is 1 / (1 + exp(−sum)), as float32.
+    scale : what features pass before the model.
+    compensated : whether infinite values count as undefined, sums are compensated float64 to which `shift` is
+        added, and scores are given as float32 (Elasticsearch's own).
+    logistic : whether the score is 1 / (1 + exp(−sum)), and in which precision it is given.
     """
 
-    model: Forest | WeightedSum | Layers
+    model: Scoring
     absent: Literal["undefined", "zero"]
+    scale: FeatureScale | None = None
     compensated: bool = False
-    logistic: bool = False
+    shift: float = 0.0
+    logistic: Literal["float32", "float64"] | None = None
 
     def score(self, X: Features) -> Scores:
         """The engine's score of every row."""
         rows = np.nan_to_num(X, posinf=np.inf, neginf=-np.inf) if self.absent == "zero" else X
+        rows = rows if self.scale is None else self.scale(rows)
         if self.compensated and isinstance(self.model, Forest):
-            return _compensated(self.model, rows)
-        scores: Scores = self.model.score(rows)
-        return (1 / (1 + np.exp(-scores))).astype(np.float32).astype(np.float64) if self.logistic else scores
+            return _compensated(self.model, np.where(np.isfinite(rows), rows, np.nan), self.shift)
+        scores = self.model.score(rows)
+        if self.logistic is None:
+            return scores
+        probability: Scores = (1 / (1 + np.exp(-scores))).astype(self.logistic).astype(np.float64)
+        return probability
 
 
 class Engine(ABC):
@@ -59,7 +94,7 @@ class Engine(ABC):
         self.version = options.version(self.newest)
 
     @abstractmethod
-    def read(self, text: str, names: Sequence[str]) -> Served:
+    def read(self, text: str | bytes, names: Sequence[str]) -> Served:
         """The model of an upload, whose features have these names, in our order."""
 
 
@@ -83,7 +118,7 @@ def place_of(names: Sequence[str], name: str) -> int:
     return list(names).index(name)
 
 
-def _compensated(forest: Forest, rows: Features) -> Scores:
+def _compensated(forest: Forest, rows: Features, shift: float) -> Scores:
     """As Java's DoubleStream sums: what rounding takes is carried along; the result is a float32."""
     leaves = forest.leaf_of(rows) + forest.leaf_ptr[:-1]
     total, lost = np.zeros(len(rows)), np.zeros(len(rows))
@@ -91,4 +126,4 @@ def _compensated(forest: Forest, rows: Features) -> Scores:
         term = forest.value[leaves[:, tree]] - lost
         after = total + term
         lost, total = (after - total) - term, after
-    return (total - lost).astype(np.float32).astype(np.float64)
+    return (total - lost + shift).astype(np.float32).astype(np.float64)

@@ -1,10 +1,11 @@
-"""How an engine's ranking differs from the model's own, and which undefined feature is to blame."""
+"""How an engine's ranking differs from the model's own, and what is to blame, feature by feature."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,6 @@ from pomona.data.dataset import Dataset
 from pomona.measures.judge import evaluate
 from pomona.tools.engines.engine import Served
 from pomona.trees.forest import Forest
-from pomona.trees.formats.layers import Layers
-from pomona.trees.formats.weighted_sum import WeightedSum
 
 _DIGITS = 1e-5  # what float32 sums of a thousand trees may be off by
 _MEASURE = "ndcg@10"
@@ -50,28 +49,58 @@ class Difference:
         return cls(int(differs.sum()), len(np.unique(query[differs])), n_differing, *means)
 
 
-def undefined_features(
-    data: Dataset, model: Forest | WeightedSum | Layers, served: Served, names: Sequence[str]
-) -> dict[str, Difference]:
-    """What each feature changes whose undefined values, and no others, go the engine's way."""
-    if not isinstance(model, Forest) or not isinstance(served.model, Forest):
-        return {}
-    ours, found = model.score(data.X), {}
-    for place in np.flatnonzero(np.isnan(data.X).any(axis=0)).tolist():
-        difference = Difference.of(data, ours, _engine_way(data.X, model, served, place))
-        if difference.documents:
-            found[names[place]] = difference
-    return found
+@dataclass(frozen=True)
+class Causes:
+    """Why an engine's scores differ.
+
+    Attributes
+    ----------
+    way : what becomes of an undefined value there.
+    undefined : by feature, what changes if its undefined values, and no others, go that way.
+    infinite : the same of infinite values, where the engine takes them for undefined.
+    besides : what is left if all of them do: its thresholds, limits and precision.
+    """
+
+    way: str
+    undefined: dict[str, Difference]
+    infinite: dict[str, Difference]
+    besides: Difference
+
+    @classmethod
+    def of(cls, data: Dataset, model: Any, served: Served, names: Sequence[str]) -> Causes:
+        """Of a model, and what an engine makes of it."""
+        X, ours, infinite = data.X, model.score(data.X), np.isinf(data.X) & served.compensated
+        as_undefined = np.where(infinite, np.float32(np.nan), X)
+
+        def by_feature(values: NDArray[np.bool_], rows: Features) -> dict[str, Difference]:
+            found = {}
+            for place in np.flatnonzero(values.any(axis=0)).tolist():
+                changed = X.copy()
+                changed[:, place] = rows[:, place]
+                difference = Difference.of(data, ours, _engine_way(changed, model, served, [place]))
+                if difference.documents:
+                    found[names[place]] = difference
+            return found
+
+        every = _engine_way(as_undefined, model, served, range(X.shape[1]))
+        return cls(
+            "is 0 there" if served.absent == "zero" else "goes right there",
+            by_feature(np.isnan(X), X),
+            by_feature(infinite, as_undefined),
+            Difference.of(data, every, served.score(X)),
+        )
 
 
-def _engine_way(X: Features, model: Forest, served: Served, place: int) -> Scores:
+def _engine_way(X: Features, model: Any, served: Served, places: Sequence[int]) -> Scores:
+    """The model's scores, the undefined values of these features going where the engine sends them."""
     if served.absent == "zero":
-        rows = X.copy()
-        rows[:, place] = np.where(np.isnan(X[:, place]), 0.0, X[:, place])
-        return model.score(rows)
-    always_right = isinstance(served.model, Forest) and not served.model.nan_left.any()
-    nan_left: NDArray[np.bool_] = model.nan_left & ~((model.feature == place) & always_right)
-    return replace(model, nan_left=nan_left).score(X)
+        rows, at = X.copy(), list(places)
+        rows[:, at] = np.nan_to_num(X[:, at], posinf=np.inf, neginf=-np.inf)
+        X = rows
+    elif isinstance(model, Forest) and isinstance(served.model, Forest) and not served.model.nan_left.any():
+        model = replace(model, nan_left=model.nan_left & ~np.isin(model.feature, list(places)))
+    scores: Scores = model.score(X)
+    return scores
 
 
 def _n_rankings(before: Scores, after: Scores, query_ptr: NDArray[np.int64]) -> int:

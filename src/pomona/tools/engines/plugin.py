@@ -6,13 +6,14 @@ Where undefined values go depends on the version: by the split, always right, or
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from pomona.errors import InputError
-from pomona.tools.engines.engine import Engine, Served, place_of
+from pomona.tools.engines.engine import Engine, FeatureScale, Served, place_of
 from pomona.trees.forest import Forest
 from pomona.trees.formats.weighted_sum import WeightedSum
 from pomona.trees.readers.reader import Nodes, forest_of
@@ -43,27 +44,38 @@ class _Plugin(Engine):
         """Whether this version reads XGBoost's own JSON."""
         raise NotImplementedError
 
-    def read(self, text: str, names: Sequence[str]) -> Served:
+    def knows_missing_as_zero(self) -> bool:
+        """Whether a model may ask for zeros in the place of what a document lacks."""
+        return False
+
+    def read(self, text: str | bytes, names: Sequence[str]) -> Served:
         """The body of `_createmodel`."""
         body = json.loads(text)["model"]["model"]
-        definition = body["definition"]
-        if body["type"] == "model/linear":
+        definition, kind = body["definition"], body["type"]
+        scale = _normalizers(body.get("feature_normalizers", {}), names)
+        if kind == "model/linear":
             features = np.array([place_of(names, name) for name in definition], np.int64)
             order = np.argsort(features)
             weights = np.array(list(definition.values()), np.float64)
-            return Served(WeightedSum(features[order], weights[order], len(names), single=True), "zero")
-        undefined, places = self.undefined(), {name: j for j, name in enumerate(names)}
-        if body["type"] == "model/xgboost+json":
-            is_named = isinstance(definition, dict)
-            forest = _forest(definition["splits"] if is_named else definition, places, undefined)
-            logistic = is_named and "objective" in definition and _is_logistic(definition["objective"])
-        elif body["type"] == "model/xgboost+json+raw" and self.reads_raw():
-            undefined = self.raw_undefined()
-            forest = _raw_forest(definition["learner"], places, undefined)
-            logistic = _is_logistic(definition["learner"]["objective"]["name"])
+            total = WeightedSum(features[order], weights[order], len(names), single=True)
+            return Served(total, "zero", scale)
+        places, is_raw = {name: j for j, name in enumerate(names)}, kind == "model/xgboost+json+raw"
+        if kind != "model/xgboost+json" and not (is_raw and self.reads_raw()):
+            raise InputError(f"the engine has no models of type {kind!r}")
+        told = definition if isinstance(definition, dict) else {"splits": definition}
+        undefined = self.raw_undefined() if is_raw else self.undefined()
+        if self.knows_missing_as_zero() and told.get("missing_as_zero"):
+            undefined = "zero"
+        if is_raw:
+            forest = _raw_forest(told["learner"], places, undefined)
+            objective = told["learner"]["objective"]["name"]
         else:
-            raise InputError(f"the engine has no models of type {body['type']!r}")
-        return Served(forest, "zero" if undefined == "zero" else "undefined", logistic=logistic)
+            known = {"splits", "objective", *["missing_as_zero"] * self.knows_missing_as_zero()}
+            if told.keys() - known:
+                raise InputError(f"the engine refuses a definition with {sorted(told.keys() - known)[0]!r}")
+            forest, objective = additive_trees(told["splits"], places, undefined), told.get("objective")
+        logistic: Literal["float32"] | None = "float32" if objective and _is_logistic(objective) else None
+        return Served(forest, "zero" if undefined == "zero" else "undefined", scale, logistic=logistic)
 
 
 class ElasticsearchPlugin(_Plugin):
@@ -101,6 +113,10 @@ class OpenSearchPlugin(_Plugin):
         """From 2.19.2 on."""
         return self.version >= (2, 19, 2)
 
+    def knows_missing_as_zero(self) -> bool:
+        """After 3.8."""
+        return self.version >= (3, 9)
+
 
 def _is_logistic(objective: str) -> bool:
     if objective not in _IDENTITY | _LOGISTIC:
@@ -108,10 +124,31 @@ def _is_logistic(objective: str) -> bool:
     return objective in _LOGISTIC
 
 
-def _forest(trees: Any, places: dict[str, int], undefined: Undefined) -> Forest:
+def _normalizers(told: Any, names: Sequence[str]) -> FeatureScale | None:
+    """`feature_normalizers`: (x − minimum) / (maximum − minimum), or (x − mean) / standard deviation."""
+    scales: dict[int, tuple[Any, Any]] = {}
+    for name, normalizer in told.items():
+        ((kind, given),) = normalizer.items()
+        if kind == "standard":
+            center, width = np.float32(given["mean"]), np.float32(given["standard_deviation"])
+        elif kind == "min_max":
+            center = np.float32(given["minimum"])
+            width = np.float32(given["maximum"]) - center
+        else:
+            raise InputError(f"the engine has no normalizer {kind!r}")
+        if not width > 0 or (kind == "min_max" and center < 0):
+            raise InputError(f"the engine refuses the normalizer of {name!r}: {given}")
+        scales[place_of(names, name)] = center, width
+    return FeatureScale.of(scales, len(names))
+
+
+def additive_trees(
+    trees: Any, places: Mapping[str, int], undefined: Undefined, weights: Sequence[float] | None = None
+) -> Forest:
+    """The plugins' sum of trees; of XGBoost's every weight is 1."""
     nodes = Nodes()
-    for tree in trees:
-        nodes.add_tree(tree, lambda node: _told(node, places, undefined))
+    for tree, weight in zip(trees, [1.0] * len(trees) if weights is None else weights, strict=True):
+        nodes.add_tree(tree, partial(_told, places, undefined, np.float32(weight)))
     return nodes.forest(len(places), single=True)
 
 
@@ -138,11 +175,13 @@ def _raw_forest(learner: Any, places: dict[str, int], undefined: Undefined) -> F
     )
 
 
-def _told(node: Any, places: dict[str, int], undefined: Undefined) -> float | tuple[Any, ...]:
+def _told(
+    places: Mapping[str, int], undefined: Undefined, weight: np.float32, node: Any
+) -> float | tuple[Any, ...]:
     if "leaf" in node:
         if node.keys() - {"nodeid", "leaf", "depth"}:
             raise InputError(f"the engine refuses a leaf with {sorted(node)}")
-        return float(np.float32(node["leaf"]))
+        return float(weight * np.float32(node["leaf"]))
     if node.keys() != _SPLIT:
         raise InputError(f"the engine refuses a split with {sorted(node)}, it wants {sorted(_SPLIT)}")
     left, right = node["children"]

@@ -94,6 +94,8 @@ class CudaScorer:
     def __init__(self, forest: Forest) -> None:
         if forest.double_threshold is not None or forest.zero_missing is not None or forest.single:
             raise InputError("only a forest of float32 thresholds and float64 sums is scored on a GPU")
+        if forest.member_ptr is not None:
+            raise InputError("a GPU cannot score splits on categories so far: score on the CPU")
         used, place = np.unique(forest.feature, return_inverse=True)
         self._n_features, self._base = forest.n_features, forest.base
         self._n_threads = min(_MOST_DOCS, _TILE // max(1, len(used)))

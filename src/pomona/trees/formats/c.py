@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
+
+from pomona.trees.category_split import bits_of
 from pomona.trees.forest import Forest
 from pomona.trees.formats.format import Format, Split, folded
 from pomona.trees.walk import ZERO
@@ -16,6 +20,7 @@ class C(Format):
 
     name: ClassVar[str] = "c"
     holds_zero_missing: ClassVar[bool] = True
+    holds_categories: ClassVar[bool] = True
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """One function a tree, and one that adds them up in their order."""
@@ -29,10 +34,26 @@ class C(Format):
         )
         return (
             f"/* {forest.n_trees} trees over {forest.n_features} features; NAN is undefined. */\n"
-            f"#include <math.h>\n\n{trees}"
+            f"{self._codes()}#include <math.h>\n\n{'' if forest.member_ptr is None else _IN_SET}{trees}"
             "double pomona_score(const float *features) {\n"
             f"    {total} score = {float(forest.base).hex()};\n{sums}    return score;\n}}\n"
         )
+
+    def _codes(self) -> str:
+        """A comment that tells the numbers of categories that have names."""
+        lines = []
+        for place, names in sorted(self.categories.items()):
+            codes = ", ".join(f"{code} {json.dumps(name)}" for code, name in enumerate(names))
+            lines.append(f"   features[{place}]: {codes}".replace("*/", "* /"))
+        said = "/* Categories are numbers, and NAN where they are not known:\n"
+        return said + "\n".join(lines) + " */\n" if lines else ""
+
+
+_IN_SET = """static int in_set(float x, const unsigned *words, int n_words) {
+    return x > -1 && x < 32.0f * n_words && words[(int)x >> 5] >> ((int)x & 31) & 1;
+}
+
+"""
 
 
 def _leaf(number: int, value: float) -> str:
@@ -40,6 +61,11 @@ def _leaf(number: int, value: float) -> str:
 
 
 def _inner(number: int, split: Split, left: str, right: str) -> str:
+    if split.members:
+        words = bits_of(np.array(split.members)).tolist()
+        literal = ", ".join(f"{word}u" for word in words)
+        test = f"in_set(x[{split.feature}], (const unsigned[]){{{literal}}}, {len(words)})"
+        return f"if ({test}) {{\n{left}}} else {{\n{right}}}\n"
     threshold = split.threshold
     limit = f"{threshold.hex()}f" if math.isfinite(threshold) else "-INFINITY"[threshold > 0 :]
     x = f"x[{split.feature}]"

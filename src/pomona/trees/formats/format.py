@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -16,9 +16,12 @@ import numpy as np
 
 from pomona._types import Values
 from pomona.errors import InputError
+from pomona.trees.category_split import members_of
 from pomona.trees.forest import Forest, rounded_down
 from pomona.trees.formats.layers import Layers
 from pomona.trees.formats.weighted_sum import WeightedSum
+
+FLOAT32_NOTE = "scores are float32 there: to some seven digits, and ties may arise"
 
 T = TypeVar("T")
 Model = Forest | WeightedSum | Layers
@@ -66,8 +69,13 @@ class Format(ABC):
     holds_zero_missing: ClassVar[bool] = False
     """Whether a split may take zeros for undefined."""
 
+    holds_categories: ClassVar[bool] = False
+    """Whether a split may ask for categories."""
+
     def __init__(self, options: ExportOptions | None = None) -> None:
         self.options = ExportOptions() if options is None else options
+        self.categories: Mapping[int, tuple[str, ...]] = {}
+        """By feature, the names of the categories that a forest knows by numbers."""
 
     def content(self, model: Model, feature_names: Sequence[str]) -> str | bytes:
         """Any model, if the engine can hold it."""
@@ -76,6 +84,11 @@ class Format(ABC):
                 raise InputError(
                     f"some splits take zeros for undefined, which {self.name} cannot: "
                     "train without zero_as_missing"
+                )
+            if model.member_ptr is not None and not self.holds_categories:
+                raise InputError(
+                    f"some splits ask for categories, which {self.name} cannot hold: export to lightgbm or "
+                    "c, or encode categories, by CategoryMean, say, and train again"
                 )
             return self.write(model, feature_names)
         return (
@@ -93,8 +106,16 @@ class Format(ABC):
         raise InputError(f"{self.name} holds forests, not weighted sums of features")
 
     def write_layers(self, model: Layers, feature_names: Sequence[str]) -> str | bytes:
-        """A neural network."""
+        """A neural network, or a sum of logarithms of features, which is one of one layer."""
+        if len(model.weights) == 1 and model.scale is not None and model.scale.log:
+            raise InputError(
+                f"{self.name} takes no logarithm of features: train with normalize='global-standard'"
+            )
         raise InputError(f"{self.name} holds no neural networks")
+
+    def name_notes(self, feature_names: Sequence[str]) -> list[str]:
+        """What becomes of names that the engine cannot hold, a line each."""
+        return []
 
     def notes(self, model: Model) -> list[str]:
         """What cannot be the same in the engine, a line each."""
@@ -113,6 +134,8 @@ class Split(NamedTuple):
     right: int
     zero_missing: bool
     depth: int
+    members: tuple[int, ...] = ()
+    """The categories that go left, where there is no threshold."""
 
 
 def folded(
@@ -134,9 +157,10 @@ def folded(
     for tree in range(forest.n_trees):
         nodes, leaves = ranges_of(forest, tree)
         depth = depths(forest, tree)
+        members = [tuple(members_of(forest, node).tolist()) for node in range(nodes.start, nodes.stop)]
         splits = [
             Split(*fields)
-            for fields in zip(*(column[nodes].tolist() for column in columns), depth, strict=True)
+            for fields in zip(*(column[nodes].tolist() for column in columns), depth, members, strict=True)
         ]
         made = {~number: leaf(number, value) for number, value in enumerate(forest.value[leaves].tolist())}
         for number in range(len(splits) - 1, -1, -1):  # children come after their parents
@@ -185,7 +209,7 @@ def folded_in(model: Model, scale: float, shift: float) -> Model:
         scaled = model.scaled(scale)
         return replace(scaled, base=scaled.base + shift, single=False)
     if isinstance(model, WeightedSum):
-        return replace(model, weight=model.weight * scale, start=model.start * scale + shift)
+        return replace(model, weight=model.weight * scale, start=model.start * scale + shift, scaled=None)
     raise InputError("the scores of a network cannot be scaled and shifted")
 
 

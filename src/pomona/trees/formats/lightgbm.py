@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -9,11 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona.trees.category_split import bits_of, members_of, nodes_on_categories
 from pomona.trees.forest import Forest
 from pomona.trees.formats.format import Format, Model, finite, ranges_of, without_base
 
 # A split's type is a field of bits: undefined values, or zeros too, go by themselves, and to the left.
-_BY_NAN, _BY_ZERO, _NAN_LEFT = 2 << 2, 1 << 2, 1 << 1
+_BY_NAN, _BY_ZERO, _NAN_LEFT, _BY_SET = 2 << 2, 1 << 2, 1 << 1, 1
 
 
 class LightGBM(Format):
@@ -21,11 +23,18 @@ class LightGBM(Format):
 
     name: ClassVar[str] = "lightgbm"
     holds_zero_missing: ClassVar[bool] = True
+    holds_categories: ClassVar[bool] = True
 
     def notes(self, model: Model) -> list[str]:
         """XGBoost's and RankLib's sums are rounded, LightGBM's are not."""
         is_single = isinstance(model, Forest) and model.single
         return ["sums are float64 there, and float32 in this model: to seven digits"] if is_single else []
+
+    def name_notes(self, feature_names: Sequence[str]) -> list[str]:
+        """Names that LightGBM could not read."""
+        if _names(feature_names) is feature_names:
+            return []
+        return ["LightGBM reads no such names (blanks, quotes …): features are Column_0, Column_1 … there"]
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A model whose raw scores are the forest's."""
@@ -40,10 +49,22 @@ class LightGBM(Format):
             max_feature_idx=[forest.n_features - 1],
             objective=["lambdarank"],
             feature_names=_names(feature_names),
-            feature_infos=["[-inf:inf]"] * forest.n_features,
+            feature_infos=_infos(forest.n_features, self.categories),
             tree_sizes=[len(text.encode()) for text in trees],
         )
-        return f"tree\n{head}\n{''.join(trees)}end of trees\n\nparameters:\nend of parameters\n"
+        end = "end of trees\n\nparameters:\nend of parameters\n"
+        if self.categories:  # by which LightGBM's package makes codes of a frame's categories
+            names = [list(self.categories[feature]) for feature in sorted(self.categories)]
+            end += f"\npandas_categorical:{json.dumps(names)}\n"
+        return f"tree\n{head}\n{''.join(trees)}{end}"
+
+
+def _infos(n_features: int, categories: Mapping[int, tuple[str, ...]]) -> list[str]:
+    """The ranges of features, and of those whose categories have names, the codes."""
+    infos = ["[-inf:inf]"] * n_features
+    for feature, names in categories.items():
+        infos[feature] = ":".join(map(str, range(len(names))))
+    return infos
 
 
 def _names(names: Sequence[str]) -> Sequence[str]:
@@ -76,19 +97,29 @@ def _tree(forest: Forest, statistics: tuple[Mapping[str, Any], Mapping[str, Any]
     if len(value) == 1:
         return _fields(num_leaves=[1], num_cat=[0], **ends)
     threshold = forest.threshold if forest.double_threshold is None else forest.double_threshold
-    kind = np.full(len(value) - 1, _BY_NAN)
+    threshold, kind = threshold[nodes].copy(), np.full(len(value) - 1, _BY_NAN)
     if forest.zero_missing is not None:
         kind[forest.zero_missing[nodes]] = _BY_ZERO
+    kind += _NAN_LEFT * forest.nan_left[nodes]
+    on_sets = nodes_on_categories(forest)
+    on_sets = on_sets[(on_sets >= nodes.start) & (on_sets < nodes.stop)]
+    words = [bits_of(members_of(forest, node)) for node in on_sets.tolist()]
+    sets: dict[str, Any] = {}
+    if words:
+        at = on_sets - nodes.start
+        threshold[at], kind[at] = np.arange(len(words)), _BY_NAN + _BY_SET
+        sets = {"cat_boundaries": np.cumsum([0, *map(len, words)]), "cat_threshold": np.concatenate(words)}
     return _fields(
         num_leaves=[len(value)],
-        num_cat=[0],
+        num_cat=[len(words)],
         split_feature=forest.feature[nodes],
         split_gain=forest.gain[nodes],
-        threshold=threshold[nodes],
-        decision_type=kind + _NAN_LEFT * forest.nan_left[nodes],
+        threshold=threshold,
+        decision_type=kind,
         left_child=forest.left[nodes],
         right_child=forest.right[nodes],
         **{f"internal_{name}": column[nodes] for name, column in of_nodes.items()},
+        **sets,
         is_linear=[0],
         **ends,
     )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, Model, without_base
+from pomona.trees.formats.format import FLOAT32_NOTE, Format, Model, without_base
 from pomona.trees.formats.layers import InputScale, Layers
 from pomona.trees.formats.protobuf import content, integer, integers
 from pomona.trees.formats.weighted_sum import WeightedSum
@@ -65,7 +65,7 @@ class Onnx(Format):
     def notes(self, model: Model) -> list[str]:
         """Where scores are rounded."""
         if isinstance(model, Forest) and self.options.version(_NEWEST) < _NEWEST:
-            return ["scores are float32 there: to some seven digits, and ties may arise"]
+            return [FLOAT32_NOTE]
         if isinstance(model, Forest) and model.single:
             return ["sums are float64 there, and float32 in this model: to seven digits"]
         return []

@@ -3,22 +3,22 @@
 Trees are `model/xgboost+json`: float32 throughout, x < threshold goes left, no base score (which becomes a
 first tree). Where `raw` is asked for they are `model/xgboost+json+raw`, XGBoost's own JSON, of which the
 plugins read less: they want all names and types, an objective of theirs, and take leaves from `base_weights`.
-Weighted sums are `model/linear`, which has no constant.
+Weighted sums are `model/linear`, which has no constant; `feature_normalizers` scale what training scaled.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pomona.errors import InputError
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, Model, as_float32, without_base
-from pomona.trees.formats.weighted_sum import WeightedSum
+from pomona.trees.formats.format import FLOAT32_NOTE, Format, Model, as_float32, without_base
+from pomona.trees.formats.weighted_sum import ScaledSum, WeightedSum
 from pomona.trees.formats.xgboost import XGBoost
 from pomona.trees.formats.xgboost_dump import nested_trees
 
@@ -45,14 +45,18 @@ class PluginModel(Format):
         return self._body("model/xgboost+json+raw", _raw(single, feature_names))
 
     def write_sum(self, model: WeightedSum, feature_names: Sequence[str]) -> str:
-        """A request body that uploads weights."""
+        """A request body that uploads weights, and what scales their features if they are scaled."""
         _check_names(feature_names)
-        weights = dict(zip(feature_names, as_float32(model.coef), strict=True))
-        return self._body("model/linear", json.dumps({name: one for name, one in weights.items() if one}))
+        weight = model.coef if model.scaled is None else model.scaled.weight
+        given = {name: one for name, one in zip(feature_names, as_float32(weight), strict=True) if one}
+        normalizers = {} if model.scaled is None else _normalizers(model.scaled, feature_names, given)
+        return self._body("model/linear", json.dumps(given), json.dumps(normalizers) if normalizers else "")
 
-    def _body(self, kind: str, definition: str) -> str:
+    def _body(self, kind: str, definition: str, normalizers: str = "") -> str:
         name = json.dumps(self.options.model_name)
-        return f'{{"model":{{"name":{name},"model":{{"type":"{kind}","definition":{definition}}}}}}}\n'
+        beside = f',"feature_normalizers":{normalizers}' if normalizers else ""
+        model = f'{{"type":"{kind}","definition":{definition}{beside}}}'
+        return f'{{"model":{{"name":{name},"model":{model}}}}}\n'
 
     def _undefined(self, forest: Forest) -> list[str]:
         """What the version makes of features that a document lacks."""
@@ -60,11 +64,21 @@ class PluginModel(Format):
 
     def notes(self, model: Model) -> list[str]:
         """Precision, the constant, and undefined values."""
+        rounded = [] if getattr(model, "single", False) else [FLOAT32_NOTE]
         if not isinstance(model, Forest):
             lost = ["model/linear has no constant: scores lack it, and rank the same"]
-            return lost if getattr(model, "start", 0.0) else []
-        rounded = ["scores are float32 there: to some seven digits, and ties may arise"]
-        return ([] if model.single else rounded) + self._undefined(model)
+            return rounded + (lost if getattr(model, "start", 0.0) else [])
+        return rounded + self._undefined(model)
+
+
+def _normalizers(scaled: ScaledSum, names: Sequence[str], given: Mapping[str, float]) -> dict[str, Any]:
+    """`standard` scales by any two numbers; `min_max` would do the same, and refuses those below 0."""
+    scales = zip(names, as_float32(scaled.center), as_float32(scaled.width), strict=True)
+    return {
+        name: {"standard": {"mean": center, "standard_deviation": width}}
+        for name, center, width in scales
+        if name in given
+    }
 
 
 def _raw(forest: Forest, names: Sequence[str]) -> str:

@@ -8,7 +8,16 @@ from typing import ClassVar
 import numpy as np
 
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, Split, finite, folded, single_precision, without_base
+from pomona.trees.formats.format import (
+    FLOAT32_NOTE,
+    Format,
+    Model,
+    Split,
+    finite,
+    folded,
+    single_precision,
+    without_base,
+)
 
 
 class RankLib(Format):
@@ -27,6 +36,10 @@ class RankLib(Format):
         )
         head = f"## LambdaMART\n## No. of trees = {forest.n_trees}\n## No. of leaves = {most}\n"
         return f"{head}\n<ensemble>\n{trees}</ensemble>\n"
+
+    def notes(self, model: Model) -> list[str]:
+        """Precision, and undefined values."""
+        return ([] if getattr(model, "single", False) else [FLOAT32_NOTE]) + super().notes(model)
 
 
 def _leaf(number: int, value: float) -> str:

@@ -18,6 +18,7 @@ from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.forest import Forest
 from pomona.trees.formats.format import (
+    FLOAT32_NOTE,
     Format,
     Model,
     Split,
@@ -61,9 +62,15 @@ class Solr(Format):
         return self._model("MultipleAdditiveTreesModel", feature_names, f'{{{asked}"trees":[\n{trees}\n]}}')
 
     def write_sum(self, model: WeightedSum, feature_names: Sequence[str]) -> str:
-        """A LinearModel of the features that have a weight."""
-        weights = {feature_names[j]: one for j, one in enumerate(as_float32(model.coef)) if one}
-        return self._model("LinearModel", list(weights), json.dumps({"weights": weights}))
+        """A LinearModel of the features that have a weight, which Solr scales if they are scaled."""
+        scaled = model.scaled
+        single = as_float32(model.coef if scaled is None else scaled.weight)
+        weights = {feature_names[j]: one for j, one in enumerate(single) if one}
+        features = None
+        if scaled is not None:
+            used = [j for j, one in enumerate(single) if one]
+            features = _standardized(list(weights), scaled.center[used], scaled.width[used])
+        return self._model("LinearModel", list(weights), json.dumps({"weights": weights}), features)
 
     def write_layers(self, model: Layers, feature_names: Sequence[str]) -> str:
         """A NeuralNetworkModel."""
@@ -100,7 +107,7 @@ class Solr(Format):
 
     def notes(self, model: Model) -> list[str]:
         """Precision, undefined values, and thresholds that no number becomes."""
-        notes = ["scores are float32 there: to some seven digits, and ties may arise"]
+        notes = [FLOAT32_NOTE]
         if isinstance(model, Layers) and model.scale is not None and model.scale.limit < 1e300:
             notes.append(
                 f"values beyond {model.scale.limit:g} deviations are cut here, not in Solr; undefined is 0"
@@ -131,12 +138,16 @@ def _normalized(
         )
     is_constant = scale.inverse == 0
     deviation = 1.0 / np.where(is_constant, 1.0, scale.inverse)
+    return _standardized(names, scale.mean, deviation), np.where(is_constant[:, None], 0.0, weight)
+
+
+def _standardized(names: Sequence[str], center: Values, width: Values) -> list[dict[str, Any]]:
+    """Features, each with the center and width by which Solr is to scale it."""
     kind = "org.apache.solr.ltr.norm.StandardNormalizer"
-    features = [
+    return [
         {"name": name, "norm": {"class": kind, "params": {"avg": repr(mean), "std": repr(one)}}}
-        for name, mean, one in zip(names, scale.mean.tolist(), deviation.tolist(), strict=True)
+        for name, mean, one in zip(names, center.tolist(), width.tolist(), strict=True)
     ]
-    return features, np.where(is_constant[:, None], 0.0, weight)
 
 
 def before_slack(thresholds: NDArray[np.float32]) -> tuple[NDArray[np.float32], Values]:

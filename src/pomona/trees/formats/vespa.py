@@ -15,12 +15,11 @@ import numpy as np
 
 from pomona.errors import InputError
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, Model
+from pomona.trees.formats.format import Format, Model, depths, ranges_of
 from pomona.trees.formats.xgboost_dump import nested_trees
 
 _FEATURE = re.compile(r"[A-Za-z_$][\w$.]*(\([^()\s]*\)(\.[\w.]+)?)?")
-# From here on a content node packs the forest: thresholds and leaves in float32.
-_LEAVES_OF_A_LARGE_FOREST = 25_000
+_MOST_LEAVES, _MOST_STEPS, _SMALL_TREE = 25_000, 2500, 12
 
 
 class Vespa(Format):
@@ -41,6 +40,22 @@ class Vespa(Format):
 
     def notes(self, model: Model) -> list[str]:
         """Large forests are packed."""
-        if isinstance(model, Forest) and len(model.value) > _LEAVES_OF_A_LARGE_FOREST:
+        if isinstance(model, Forest) and is_packed(model):
             return ["Vespa packs a forest of this size: leaves are float32 there, scores to seven digits"]
         return []
+
+
+def is_packed(forest: Forest) -> bool:
+    """Whether a content node packs the forest, with thresholds and leaves in float32: one of many leaves, or
+    whose mean paths, of all trees together, have many steps."""
+    leaves = np.diff(forest.leaf_ptr)
+    if leaves.sum() > _MOST_LEAVES:
+        return True
+    if leaves.max(initial=0) <= _SMALL_TREE:
+        return False
+    steps = 0.0
+    for tree in np.flatnonzero(leaves > 1).tolist():
+        nodes, _ = ranges_of(forest, tree)
+        n_ends = np.count_nonzero(np.stack((forest.left[nodes], forest.right[nodes])) < 0, axis=0)
+        steps += float((np.array(depths(forest, tree)) + 1) @ n_ends / leaves[tree])
+    return steps > _MOST_STEPS

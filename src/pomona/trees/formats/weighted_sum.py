@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +13,20 @@ from pomona._types import Scores, Values
 from pomona.errors import InputError
 
 
+class ScaledSum(NamedTuple):
+    """Σ weight · (x − center) / width, by feature, for engines that scale features themselves."""
+
+    center: Values
+    width: Values
+    weight: Values
+
+
 @dataclass(frozen=True, eq=False)
 class WeightedSum:
     """start + Σ weight · x[feature], added in this order; an undefined value counts as 0.
 
     single : whether products and sums are rounded to float32.
+    scaled : the same sum, less a constant, where its features were scaled: in float32 that keeps more digits.
 
     >>> WeightedSum(np.array([1, 0]), np.array([2.0, 0.5]), n_features=2).score([[4.0, 1.0]]).tolist()
     [4.0]
@@ -28,6 +37,7 @@ class WeightedSum:
     n_features: int
     start: float = 0.0
     single: bool = False
+    scaled: ScaledSum | None = None
 
     def __post_init__(self) -> None:
         if self.feature.ndim != 1 or self.feature.shape != self.weight.shape:

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, finite, ranges_of, single_precision
+from pomona.trees.formats.format import (
+    FLOAT32_NOTE,
+    Format,
+    Model,
+    finite,
+    ranges_of,
+    single_precision,
+)
 
 _NO_PARENT = 2**31 - 1
 
@@ -24,11 +31,9 @@ class XGBoost(Format):
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A model whose margins are the forest's scores."""
         n_trees, split_below, covers = forest.n_trees, below(forest), _covers(forest)
-        are_words = not any(set(name) & set("[]<") for name in feature_names)
-        is_readable = are_words and len(set(feature_names)) == len(feature_names)
         learner = {
             "attributes": {},
-            "feature_names": list(feature_names) if is_readable else [],
+            "feature_names": list(feature_names) if _are_readable(feature_names) else [],
             "feature_types": [],
             "gradient_booster": {
                 "model": {
@@ -49,6 +54,21 @@ class XGBoost(Format):
             "objective": {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}},
         }
         return json.dumps({"learner": learner, "version": [2, 1, 0]})
+
+    def name_notes(self, feature_names: Sequence[str]) -> list[str]:
+        """Names that XGBoost refuses."""
+        if _are_readable(feature_names):
+            return []
+        return ["XGBoost takes no names with [, ] or <, nor any twice: features go by their places there"]
+
+    def notes(self, model: Model) -> list[str]:
+        """Precision."""
+        return [] if isinstance(model, Forest) and model.single else [FLOAT32_NOTE]
+
+
+def _are_readable(names: Sequence[str]) -> bool:
+    are_words = not any(set(name) & set("[]<") for name in names)
+    return are_words and len(set(names)) == len(names)
 
 
 def below(forest: Forest) -> Forest:

@@ -2,10 +2,14 @@
 
 Numbers are float64. A value within ±1e-35 is zero before anything is asked of it, and NaN is zero too unless
 the split says otherwise: so thresholds in that band are moved to its edge, and NaN gets its side here.
+
+A split on categories has the bits of those that go left; all else goes right. Their names, where LightGBM was
+trained on a frame, follow the trees.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -13,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona.errors import InputError
+from pomona.trees.category_split import members_of_bits
 from pomona.trees.forest import Forest, rounded_down
 from pomona.trees.readers.reader import (
     Reader,
     ReadModel,
     checked_width,
     if_known,
-    refuse_categories,
     refuse_outputs,
     unless_default,
 )
@@ -74,10 +78,13 @@ class LightGBMText(Reader):
             columns["decision_type"] & _DEFAULT_LEFT > 0,
             columns["decision_type"] >> 2 & 3,
         )
+        threshold[columns["decision_type"] & _CATEGORICAL > 0] = 0.0
+        members = [one for tree in trees for one in tree["members"]]
+        is_categorical = any(map(len, members))
         forest = Forest(
             feature=columns["split_feature"],
             threshold=rounded_down(threshold),
-            nan_left=nan_left,
+            nan_left=nan_left & (columns["decision_type"] & _CATEGORICAL == 0),
             left=columns["left_child"],
             right=columns["right_child"],
             gain=np.nan_to_num(columns["split_gain"].clip(-1e30, 1e30)),
@@ -89,10 +96,14 @@ class LightGBMText(Reader):
             zero_missing=zero_missing,
             leaf_count=if_known(columns["leaf_count"], np.int64),
             leaf_weight=if_known(columns["leaf_weight"], np.float64),
+            member_ptr=np.cumsum([0, *map(len, members)]) if is_categorical else None,
+            member=np.concatenate(members) if is_categorical else None,
         )
         is_average = "average_output" in head.split("\n")
         divisor = max(len(trees), 1) if is_average else 1
-        return ReadModel(forest, unless_default(names, "Column_"), divisor=float(divisor))
+        categories = _category_names(content, facts.get("feature_infos", "").split())
+        named = unless_default(names, "Column_")
+        return ReadModel(forest, named, divisor=float(divisor), categories=categories)
 
 
 def check_kind(n_classes: int, n_trees_a_round: int) -> None:
@@ -127,9 +138,7 @@ def _tree(number: int, fields: Mapping[str, str]) -> dict[str, NDArray[Any]]:
             f"{where} has linear leaves, which Pomona does not know: train with linear_tree=false"
         )
     n_leaves = int(fields["num_leaves"])
-    if int(fields.get("num_cat", "0")):
-        refuse_categories(where)
-    tree = {}
+    tree: dict[str, Any] = {}
     for name, dtype in _COLUMNS.items():
         size = n_leaves if name.startswith("leaf_") else n_leaves - 1
         words = fields.get(name, "").split()
@@ -140,6 +149,34 @@ def _tree(number: int, fields: Mapping[str, str]) -> dict[str, NDArray[Any]]:
             raise InputError(f"{where}: {name} holds something that is no number")
         nothing = np.nan if name in ("leaf_count", "leaf_weight") else 0  # not told, or told as 0
         tree[name] = np.array(words, dtype) if words else np.full(max(size, 0), nothing, dtype)
-    if np.any(tree["decision_type"].astype(np.int64) & _CATEGORICAL):
-        refuse_categories(where)
+    tree["members"] = _members(where, fields, tree)
     return tree
+
+
+def _members(
+    where: str, fields: Mapping[str, str], tree: Mapping[str, NDArray[Any]]
+) -> list[NDArray[np.int64]]:
+    """For every node the categories that go left."""
+    ends, words = (
+        np.array(fields.get(f"cat_{name}", "").split(), np.int64) for name in ("boundaries", "threshold")
+    )
+    members = [np.empty(0, np.int64)] * len(tree["threshold"])
+    for node in np.flatnonzero(tree["decision_type"] & _CATEGORICAL).tolist():
+        number = int(tree["threshold"][node])
+        if not 0 <= number < len(ends) - 1 or not 0 <= ends[number] < ends[number + 1] <= len(words):
+            raise InputError(f"{where}: a split on categories has none")
+        bits = words[ends[number] : ends[number + 1]]
+        if bits.min() < 0 or bits.max() >= 1 << 32 or not bits.any():
+            raise InputError(f"{where}: categories are no bits")
+        members[node] = members_of_bits(bits.astype(np.uint32))
+    return members
+
+
+def _category_names(content: str, infos: list[str]) -> dict[int, tuple[str, ...]]:
+    """By feature the names of categories, if the file has as many lists as features of categories."""
+    _, found, text = content.rpartition("\npandas_categorical:")
+    lists = json.loads(text.partition("\n")[0]) if found else None
+    places = [place for place, info in enumerate(infos) if info != "none" and not info.startswith("[")]
+    if not isinstance(lists, list) or len(lists) != len(places):
+        return {}
+    return {place: tuple(map(str, names)) for place, names in zip(places, lists, strict=True)}

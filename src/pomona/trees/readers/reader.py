@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -36,6 +36,7 @@ class ReadModel:
     by_name : whether it tells their names only, not their places.
     divisor, scale, shift : the score is model / divisor · scale + shift.
     note : what cannot be the same here, in one line.
+    categories : by feature, the names of the categories that the model knows by numbers, if the file tells.
     """
 
     model: Forest | WeightedSum | Layers
@@ -46,6 +47,7 @@ class ReadModel:
     scale: float = 1.0
     shift: float = 0.0
     note: str = ""
+    categories: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Reader(ABC):

@@ -9,8 +9,8 @@ from pomona.rankers.forests.training.growth import LEFT_OPEN, growth_for
         (1, "oblivious", 4, None, 0.5),
         (50_000, "oblivious", 4, None, 0.5),
         (50_001, "oblivious", 6, None, 0.0),
-        (200_000, "oblivious", 6, None, 0.0),
-        (200_001, "leafwise", None, 31, 0.0),
+        (500_000, "oblivious", 6, None, 0.0),
+        (500_001, "leafwise", None, 31, 0.0),
     ],
 )
 def test_the_table(n_docs, growth, max_depth, n_leaves, noise):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Codes, Features, Offsets, Scores, Values
-from pomona.data.dataset import read_only
+from pomona.data.rows import read_only
 from pomona.rankers.learnt import Array, check_learnt
 
 _ARRAYS = {

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
-from pomona.data.dataset import read_only
+from pomona.data.rows import read_only
 from pomona.rankers.learnt import Array, check_learnt
 
 _ARRAYS = {name: Array("n_features") for name in ("low", "high", "weight", "undefined")}

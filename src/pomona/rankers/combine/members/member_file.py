@@ -7,7 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from pomona.rankers.base import Ranker, restored
+from pomona.rankers.base import Ranker
+from pomona.rankers.loading import restored
 from pomona.rankers.model_file import with_prefix
 
 

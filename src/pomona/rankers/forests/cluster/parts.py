@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pomona._splitmix import mix
 from pomona._types import Features, Values
+from pomona.data.categories import refuse_categories
 from pomona.data.concatenation import concatenated
 from pomona.data.content_order import in_content_order, query_keys
 from pomona.data.dataset import Dataset
@@ -38,6 +39,7 @@ class Part:
     @classmethod
     def of(cls, data: Dataset, weights: Any = None) -> Part:
         """A dataset as a part; weights come in the order of its rows."""
+        refuse_categories(data, "a cluster")
         if weights is None:
             return cls(data.gathered())
         array = np.asarray(weights, np.float64)

@@ -3,13 +3,16 @@
 Each round: gradients at the current scores, a tree grown on them, its leaf values times the learning
 rate added to the scores. The measure of the validation queries decides when to stop and which round was
 best. An objective with several outputs (one for each class, say) grows a tree for each of them every round.
+
+With dropout (`dropout.py`) later rounds change what earlier trees weigh. The weights of the best round are
+kept with it, so the forest scores as it did when it was judged.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +22,17 @@ from pomona.data.dataset import Dataset
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
-from pomona.rankers.forests.training.outputs import Outputs
+from pomona.rankers.forests.training.dropout import Dropout
+from pomona.rankers.forests.training.grown import forest_of
+from pomona.rankers.forests.training.outputs import HeldOut, Outputs
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.training_log import TrainingLog
+from pomona.rankers.watched import Watched
 from pomona.trees.forest import Forest
 from pomona.trees.grower import Grower, GrownTree
-from pomona.trees.walk import leaves_of
+
+_NO_ROWS = np.empty(0, np.int32)
+"""Of a tree that is added once: the leaves of all documents, tree after tree, would outgrow the data."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,8 @@ class BoostingConfig:
     learning_rate: float
     query_fraction: float = 1.0
     seed: int = 0
+    dropout: float = 0.0
+    dropout_skip: float = 0.0
 
 
 def first_output(outputs: Values) -> Scores:
@@ -57,12 +67,16 @@ def boost(
     valid_base: Scores | None = None,
     combine: Callable[[Values], Scores] = first_output,
     portion: Portion | None = None,
+    watched: Watched | None = None,
+    watched_bases: Mapping[str, Scores] | None = None,
+    keep: Callable[[list[Forest]], None] | None = None,
 ) -> list[Forest]:
     """A forest for each output, boosted up to `n_trees` rounds in all and cut at the best of the log.
 
     `start` has forests to go on from; `combine` makes one score a document of (n_outputs, n_docs) outputs.
     The trees are added to the scores `base` and `valid_base`, where there are such: the objective then does
-    not say where to start. `portion` says what there is on other machines.
+    not say where to start. `portion` says what there is on other machines, `watched` what else is judged,
+    from the scores `watched_bases` of its sets; `keep` is given the forests so far, for callbacks.
     """
     portion = Portion() if portion is None else portion
     portion.join(objective)
@@ -70,13 +84,38 @@ def boost(
     constant = objective.start() if base is None else 0.0
     earlier = list(start) or [Forest.empty(train.n_features, constant)] * objective.n_outputs
     grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
+    dropout = Dropout(config.dropout, config.dropout_skip, config.n_trees, config.seed)
+    latest = best = dropout.weight  # after the latest round, and after the best
     outputs = Outputs.of(_outputs(earlier, train, base), objective, grower)
-    held_out = None if valid is None else _outputs(earlier, valid, valid_base)
-    parts = {} if valid is None else {"train": train, "valid": valid}
-    evaluators = {part: portion.evaluator(data, measure, part) for part, data in parts.items()}
+    sets = (watched or Watched()).beside(valid)
+    bases = {"valid": valid_base, **(watched_bases or {})}
+    held_out = {
+        name: HeldOut(_outputs(earlier, data, bases.get(name)), data, is_revised=config.dropout > 0)
+        for name, data in sets.items()
+    }
+    judge = (watched or Watched()).judge(sets, measure, portion.evaluator)
+    of_train = None if valid is None else portion.evaluator(train, measure, "train")
+
+    def add(rounds: Sequence[int], weight: Values) -> None:
+        for k, trees in enumerate(grown):
+            for tree, value, by in ((*trees[r], weight[r]) for r in rounds):
+                outputs.add(k, tree, by * value)
+                for other in held_out.values():
+                    other.add(k, tree, by * value)
+
+    def forests() -> list[Forest]:
+        weight = latest if log.best_iteration == log.iteration else best
+        weighted = ([(t, by * v) for (t, v), by in zip(trees, weight, strict=False)] for trees in grown)
+        pairs = zip(weighted, earlier, strict=True)
+        return [forest_of(trees, forest).head(log.best_iteration) for trees, forest in pairs]
+
+    if keep is not None:
+        log.finish_by(lambda: keep(forests()))
     log.follow(train, lambda: combine(outputs.in_memory()), lambda: objective)
     with log.watch():
         for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
+            dropped = dropout.draw(len(grown[0]))
+            add(dropped, -dropout.weight)
             outputs.differentiate()
             if iteration == 1 and not portion.any(not outputs.is_flat()):
                 raise NothingToLearnError(
@@ -86,16 +125,20 @@ def boost(
             rows = _bag(train, config.query_fraction, rng, portion)
             for k, trees in enumerate(grown):
                 tree = grower.grow(outputs.gradient[k], outputs.hessian[k], rows, rng)
-                value = tree.value * config.learning_rate
-                outputs.add(k, tree, value)
-                if valid is not None and held_out is not None:
-                    held_out[k] += value[leaves_in(valid, tree)]
-                trees.append((tree, value))
-            if held_out is None:
-                log.record()
+                trees.append((tree, tree.value * config.learning_rate))
+            add(dropout.share(dropped, len(grown[0]) - 1), dropout.weight)
+            if not config.dropout:
+                for trees in grown:
+                    trees[-1] = replace(trees[-1][0], leaf_of_row=_NO_ROWS), trees[-1][1]
+            latest = dropout.weight.copy()  # callbacks may ask for the model
+            if of_train is None:
+                is_best = log.record()
             else:
-                scores = {"train": combine(outputs.in_memory()), "valid": combine(held_out)}
-                log.record(**{part: evaluators[part].mean(scores[part]) for part in parts})
+                height = of_train.mean(combine(outputs.in_memory()))
+                scores = {name: combine(other.values) for name, other in held_out.items()}
+                is_best = log.record(train=height, **judge(scores))
+            if is_best:
+                best = latest
             if log.should_stop:
                 break
     if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
@@ -103,35 +146,14 @@ def boost(
             "no tree found a split, so all documents score alike: lower min_docs, or give more data",
             stacklevel=2,
         )
-    return [
-        forest_of(trees, forest).head(log.best_iteration)
-        for trees, forest in zip(grown, earlier, strict=True)
-    ]
-
-
-def forest_of(grown: Sequence[tuple[GrownTree, Values]], after: Forest) -> Forest:
-    """Grown trees, each with its leaf values, as one forest that begins with the trees of `after`."""
-    node_ptr = np.cumsum([0, *(len(tree.feature) for tree, _ in grown)])
-    leaf_ptr = np.cumsum([0, *(len(value) for _, value in grown)])
-    arrays: dict[str, NDArray[np.generic]] = {"node_ptr": node_ptr, "leaf_ptr": leaf_ptr}
-    for name in ("feature", "threshold", "nan_left", "left", "right", "gain"):
-        arrays[name] = np.concatenate([getattr(after, name)[:0], *(getattr(tree, name) for tree, _ in grown)])
-    arrays["value"] = np.concatenate([np.empty(0), *(value for _, value in grown)])
-    for name in ("leaf_count", "leaf_weight"):
-        known = [getattr(tree, name) for tree, _ in grown]
-        if known and all(array is not None for array in known):
-            arrays[name] = np.concatenate(known)
-    return after.extended(Forest.of_arrays(arrays, after.n_features, 0.0))
+    return forests()
 
 
 def _outputs(forests: Sequence[Forest], data: Dataset, base: Scores | None) -> Values:
-    outputs = np.stack([forest.score(data.X) for forest in forests])
+    outputs = np.stack(
+        [forest.score(data.X) if forest.n_trees else np.full(data.n_docs, forest.base) for forest in forests]
+    )
     return outputs if base is None else outputs + base
-
-
-def leaves_in(data: Dataset, tree: GrownTree) -> NDArray[np.int32]:
-    """The leaf of a tree that each document falls into."""
-    return leaves_of(data.X, tree.feature, tree.threshold, tree.nan_left, tree.left, tree.right)
 
 
 def _bag(

@@ -2,12 +2,12 @@
 
     documents       growth      depth, if oblivious   leaves, if leaf-wise   noise of LambdaMART
     up to 50,000    oblivious   4                     7                      0.5
-    up to 200,000   oblivious   6                     15                     0
+    up to 500,000   oblivious   6                     15                     0
     more            leaf-wise   6                     31                     0
 
 Few documents make large trees learn them by heart. Oblivious trees are smoother, as a split must serve all
 nodes of a level, and noise smoothes what they are taught; of more documents larger trees make more. Of very
-many, leaf-wise trees learn more with the same number of trees.
+many, the two learn alike, and leaf-wise trees are those of other libraries.
 
 `python -m benchmarks.defaults` measures the table; docs/benchmarks.md has what it printed.
 """
@@ -17,17 +17,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pomona.errors import InputError
+
 _TABLE = {
     50_000: {"growth": "oblivious", "max_depth": 4, "n_leaves": 7, "noise": 0.5},
-    200_000: {"growth": "oblivious", "max_depth": 6, "n_leaves": 15, "noise": 0.0},
+    500_000: {"growth": "oblivious", "max_depth": 6, "n_leaves": 15, "noise": 0.0},
     float("inf"): {"growth": "leafwise", "max_depth": 6, "n_leaves": 31, "noise": 0.0},
 }
 LEFT_OPEN = {"growth": "auto", "max_depth": None, "n_leaves": None, "noise": None}
 """The parameters that the data can choose, as they stand when nothing was asked."""
 
 
-def growth_for(asked: Mapping[str, Any], n_docs: int) -> dict[str, Any]:
+def growth_for(asked: Mapping[str, Any], n_docs: int, *, is_categorical: bool = False) -> dict[str, Any]:
     """The parameters that are asked for, those `LEFT_OPEN` as suits so many training documents.
+
+    is_categorical : whether some features are categories, which oblivious trees cannot split on.
 
     >>> growth_for({"growth": "auto", "max_depth": None, "n_leaves": None}, n_docs=5000)
     {'growth': 'oblivious', 'max_depth': 4, 'n_leaves': None}
@@ -35,8 +39,13 @@ def growth_for(asked: Mapping[str, Any], n_docs: int) -> dict[str, Any]:
     {'growth': 'leafwise', 'max_depth': None, 'n_leaves': 10}
     """
     row = next(dict(row) for most, row in _TABLE.items() if n_docs <= most)
-    if asked["n_leaves"] is not None:  # which mean nothing to oblivious trees
+    if asked["n_leaves"] is not None or is_categorical:  # leaves mean nothing to oblivious trees
         row["growth"] = "leafwise"
     growth = row["growth"] if asked["growth"] == "auto" else asked["growth"]
+    if growth == "oblivious" and is_categorical:
+        raise InputError(
+            "oblivious trees cannot split on categories so far: use growth='leafwise', or encode them, by "
+            "CategoryMean, say"
+        )
     row["n_leaves" if growth == "oblivious" else "max_depth"] = None
     return {name: row[name] if value == LEFT_OPEN[name] else value for name, value in asked.items()}

@@ -1,4 +1,4 @@
-"""The scores of the training documents while they are boosted, and the derivatives: in memory, or on a GPU.
+"""The scores of documents while they are boosted, and the derivatives: in memory, or on a GPU.
 
 On a GPU nothing of the documents travels from round to round: an objective whose derivatives can be computed
 there (`objectives.cuda`) writes them where the trees are grown, and a tree's values are added where they lie.
@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Values
+from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
+from pomona.rankers.forests.training.grown import leaves_in
 from pomona.trees.grower import Grower, GrownTree
 
 
@@ -20,6 +23,26 @@ from pomona.trees.grower import Grower, GrownTree
 def _add_values(first, last, value, leaf_of_row, out):
     for i in range(first, last):
         out[i] += value[leaf_of_row[i]]
+
+
+class HeldOut:
+    """Outputs (n_outputs, n_docs) of validation documents.
+
+    is_revised : whether a tree may be added more than once: then its leaves are kept.
+    """
+
+    def __init__(self, values: Values, data: Dataset, *, is_revised: bool) -> None:
+        self.values, self._data, self._is_revised = values, data, is_revised
+        self._leaves: dict[int, NDArray[np.integer]] = {}
+
+    def add(self, output: int, tree: GrownTree, value: Values) -> None:
+        """Add the values of a tree's leaves."""
+        leaves = self._leaves.get(id(tree))
+        if leaves is None:
+            leaves = leaves_in(self._data, tree)
+            if self._is_revised:
+                self._leaves[id(tree)] = leaves.astype(np.min_scalar_type(len(value)))
+        self.values[output] += value[leaves]
 
 
 class Outputs:
@@ -52,7 +75,7 @@ class Outputs:
         return not self.gradient.any()
 
     def add(self, output: int, tree: GrownTree, value: Values) -> None:
-        """Add the values of the leaves of the tree just grown."""
+        """Add the values of a tree's leaves; on a GPU, of the tree just grown."""
         n_docs = self._values.shape[1]
         over_chunks(_add_values, n_docs, value, tree.leaf_of_row, self._values[output], smallest=1 << 14)
 

@@ -6,7 +6,7 @@ and a cluster comes to the same bits as one machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from pomona.measures.base import Measure
 from pomona.measures.judge import sum_in_order
 from pomona.objectives.base import Objective
 from pomona.rankers.evaluator import RankingEvaluator
-from pomona.trees.binning import Bins, find_nan, sampled_rows
+from pomona.trees.binning import Bins, Rows, find_nan, sampled_rows
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
 from pomona.trees.grow_shared import SharedLeafwiseGrower, SharedObliviousGrower
@@ -58,14 +58,29 @@ class Portion:
         """Let an objective of the queries here be a part of that of all."""
 
     def grower(
-        self, growth: str, X: Features, rules: GrowthRules, max_bins: int, seed: int, *, on_gpu: bool = False
+        self,
+        growth: str,
+        X: Rows,
+        rules: GrowthRules,
+        max_bins: int,
+        seed: int,
+        *,
+        on_gpu: bool = False,
+        categorical: Sequence[int] = (),
     ) -> Grower:
         """What grows trees on the documents here."""
-        bins = Bins.of(X, max_bins=max_bins, seed=seed)
+        bins = Bins.of(X, max_bins=max_bins, seed=seed, categorical=categorical)
         if on_gpu:
+            if categorical:
+                raise InputError("a GPU cannot split on categories so far: use device='cpu'")
+            if rules.limits_nodes:
+                raise InputError(
+                    "a GPU cannot draw features by level or node, or keep to interactions, so far: "
+                    "use device='cpu'"
+                )
             from pomona.trees.cuda.grower import CUDA_GROWTHS
 
-            return CUDA_GROWTHS[growth](bins, X, rules)
+            return CUDA_GROWTHS[growth](bins, np.asarray(X), rules)
         return GROWTHS[growth][0](bins, bins.codes(X), rules)
 
     def mean(self, values: Values, part: str, wanted: NDArray[np.bool_] | None = None) -> float:
@@ -136,15 +151,26 @@ class PeerPortion(Portion):
         objective.join(self)
 
     def grower(
-        self, growth: str, X: Features, rules: GrowthRules, max_bins: int, seed: int, *, on_gpu: bool = False
+        self,
+        growth: str,
+        X: Rows,
+        rules: GrowthRules,
+        max_bins: int,
+        seed: int,
+        *,
+        on_gpu: bool = False,
+        categorical: Sequence[int] = (),
     ) -> Grower:
+        if categorical:
+            raise InputError("a cluster cannot split on categories so far: leave client or categorical out")
         if on_gpu:
             raise InputError("a cluster grows trees on CPUs only so far: leave device out")
         if not rules.newton_splits:
             raise InputError("a cluster cannot choose splits by gradients alone so far: leave splits out")
-        bins = self._bins(X, max_bins, seed)
-        grower = GROWTHS[growth][1](bins, bins.codes(X), rules, self.peers, self.doc_numbers)
-        return self._watched(grower, X)
+        table = np.asarray(X)
+        bins = self._bins(table, max_bins, seed)
+        grower = GROWTHS[growth][1](bins, bins.codes(table), rules, self.peers, self.doc_numbers)
+        return self._watched(grower, table)
 
     def _bins(self, X: Features, max_bins: int, seed: int) -> Bins:
         """As `Bins.of` all documents: the documents drawn are brought together, some features at a time."""

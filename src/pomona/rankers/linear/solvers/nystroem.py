@@ -16,7 +16,7 @@ import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
-from pomona.data.dataset import read_only
+from pomona.data.rows import read_only
 from pomona.rankers.linear.sums.feature_sums import feature_sums
 
 _LEAST = 1e-6

@@ -10,7 +10,7 @@ import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Offsets, Scores, Values
-from pomona.data.dataset import read_only
+from pomona.data.rows import read_only
 
 N_PIECES = 64
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Values
-from pomona.data.dataset import read_only
+from pomona.data.rows import read_only
 from pomona.rankers.linear.sums.feature_sums import feature_sums, sum_of_pieces, symmetric
 
 _PIECES = 32

@@ -13,7 +13,7 @@ import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Values
-from pomona.data.dataset import read_only
+from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.judge import sum_in_order
 from pomona.rankers.linear.sums.feature_sums import sum_of_pieces, symmetric

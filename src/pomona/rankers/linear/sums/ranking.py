@@ -6,7 +6,7 @@ import numpy as np
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Offsets, Scores
-from pomona.data.dataset import read_only
+from pomona.data.rows import read_only
 from pomona.objectives._rank_kernel import rank_all
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Offsets, Scores
-from pomona.data.dataset import read_only
+from pomona.data.rows import read_only
 from pomona.errors import InputError
 from pomona.rankers.neural.network.network import (
     Architecture,

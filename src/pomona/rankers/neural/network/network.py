@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Offsets, Scores
-from pomona.data.dataset import read_only
+from pomona.data.rows import read_only
 from pomona.errors import InputError, UnknownNameError
 from pomona.rankers.neural.network.scaling import Scaling, scale_row
 

@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Offsets, Values
-from pomona.data.dataset import read_only
+from pomona.data.rows import read_only
 from pomona.data.text import offsets
 from pomona.errors import InputError
 from pomona.rankers.learnt import Array, check_learnt

@@ -31,6 +31,7 @@ from pomona.rankers.neural.training.captured import CapturedTrajectory, can_be_c
 from pomona.rankers.neural.training.training_batch import ObjectiveFactory, TrainingBatch
 from pomona.rankers.neural.training.trajectory import TrainingConfig, Trajectory
 from pomona.rankers.training_log import TrainingLog
+from pomona.rankers.watched import Watched
 
 _LARGEST_WEIGHT = 1e9
 """Three layers of smaller weights overflow no float32; what lies beyond, or is undefined, has run away."""
@@ -49,6 +50,7 @@ class Trainer:
     measure : of the training curve.
     valid_measure : of the validation data, picks the epoch.
     scaling : of the training data.
+    watched : what else is judged after every epoch.
 
     Attributes
     ----------
@@ -69,6 +71,7 @@ class Trainer:
         scaling: Scaling,
         device: torch.device,
         seed: int,
+        watched: Watched,
     ) -> None:
         self.best: tuple[Network, TrainingConfig] | None = None
         self._objective = lambda: factory.objective(train.y, train.query_ptr, weights, seed)  # for a trace
@@ -77,15 +80,15 @@ class Trainer:
         self._architecture, self._device = architecture, device
         self._train, self._valid, self._layout = train, valid, layout
         self._judges = {"train": RankingEvaluator(train, measure)}
-        if valid is not None:
-            self._judges["valid"] = RankingEvaluator(valid, valid_measure)
-            if valid_measure != measure:
-                self._judges["train_valid_measure"] = RankingEvaluator(train, valid_measure)
+        if valid is not None and valid_measure != measure:
+            self._judges["train_valid_measure"] = RankingEvaluator(train, valid_measure)
+        self._sets = watched.beside(valid)
+        self._judge = watched.judge(self._sets, valid_measure)
         self._scaling, self._is_scaled = scaling, Scaling.done(train.n_features)
         self._X = self._scaled(layout.rows)
-        if valid is not None:  # scored after every epoch, scaled once
-            self._valid_X = np.empty_like(valid.X)
-            self._scaling.scale(valid.X, np.arange(valid.n_docs), self._valid_X)
+        self._scaled_sets = {name: np.empty_like(data.X) for name, data in self._sets.items()}
+        for name, data in self._sets.items():  # scored after every epoch, scaled once
+            self._scaling.scale(data.X, np.arange(data.n_docs), self._scaled_sets[name])
         labels = np.split(
             train.y[layout.rows[layout.documents]],
             np.cumsum([batch.query_ptr[-1] for batch in layout.batches])[:-1],
@@ -112,10 +115,10 @@ class Trainer:
                     if self._valid is None:  # nobody can say how far the earlier epochs had run
                         self.best = None
                     break
-                if self._valid is not None:
-                    ready = replace(network, scaling=self._is_scaled)
-                    scores = ready.score(self._valid_X, self._valid.query_ptr)
-                    now["valid"] = self._judges["valid"].mean(scores)
+                ready, sets = replace(network, scaling=self._is_scaled), self._sets.items()
+                now |= self._judge(
+                    {name: ready.score(self._scaled_sets[name], data.query_ptr) for name, data in sets}
+                )
                 if log.record(**now):
                     self.best = network, config
                 if log.should_stop:

@@ -1,0 +1,77 @@
+"""What a ranker is to scikit-learn: an estimator that asks for query ids, and tells what it can take."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
+
+from pomona._other_names import unknown_parameter
+
+if TYPE_CHECKING:
+
+    class BaseEstimator:
+        """scikit-learn's, which has no types: of an unknown base, a type checker would let any name pass."""
+
+        n_features_in_: int
+        feature_names_in_: Any
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def get_metadata_routing(self) -> Any: ...
+        def set_fit_request(self, **requests: bool | str | None) -> Self: ...
+        def set_predict_request(self, **requests: bool | str | None) -> Self: ...
+        def set_score_request(self, **requests: bool | str | None) -> Self: ...
+        def __sklearn_tags__(self) -> Any: ...
+        def __sklearn_clone__(self) -> Self: ...
+        def __repr__(self, N_CHAR_MAX: int = 700) -> str: ...
+
+else:
+    from sklearn.base import BaseEstimator
+
+
+class Estimator(BaseEstimator):
+    """The part of a ranker that scikit-learn reads."""
+
+    # The names that scikit-learn's metadata routing reads: these methods want the query ids.
+    __metadata_request__fit: ClassVar = {"qid": True}
+    __metadata_request__predict: ClassVar = {"qid": True}
+    __metadata_request__score: ClassVar = {"qid": True}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; a name that there is not is refused as `__init__` refuses it."""
+        known = self.get_params(deep=True)
+        for name in parameters:
+            if name.partition("__")[0] not in known:
+                raise unknown_parameter(type(self).__name__, name, self.get_params(deep=False))
+        return super().set_params(**parameters)
+
+    def check_fitted(self) -> None:
+        """Refuse to go on before `fit`."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(f"{type(self).__name__} is not fitted: call fit first")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's picture, which wonders at sections of docstrings of ours."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Unknown section")
+            return str(estimator_html_repr(self))
+
+    def _set_column_names(self, names: Sequence[str] | None) -> None:
+        """The attribute that scikit-learn gives estimators that were fitted on columns with names."""
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
