@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -36,6 +35,7 @@ from pomona.data.letor_source import (
     over_pieces,
     read_comments,
 )
+from pomona.data.overlap import warn_of_shared_queries
 from pomona.data.query_sizes import QuerySizes
 from pomona.data.rows import gather
 from pomona.data.text import text_array
@@ -387,21 +387,6 @@ def _feature_error(source: LetorSource, at: int, code: int, largest: int) -> Inp
 
 def _memory_of(n_docs: int, width: int) -> int:
     return n_docs * width * 4
-
-
-def warn_of_shared_queries(qids: Sequence[NDArray[Any]], files: Sequence[Path]) -> None:
-    """Say it when files that are read as one have query ids in common: ids may start anew in each."""
-    if len({ids.dtype.kind for ids in qids}) > 1:
-        qids = [ids.astype(np.str_) for ids in qids]
-    distinct, counts = np.unique(np.concatenate(qids), return_counts=True)
-    if (shared := distinct[counts > 1]).size:
-        first, second = [file for ids, file in zip(qids, files, strict=True) if (ids == shared[0]).any()][:2]
-        warnings.warn(
-            f"query {shared[0]} stands in {first} and in {second}, and is taken as one query "
-            f"({shared.size} such): if ids start anew in each file, make them distinct",
-            UserWarning,
-            stacklevel=2,
-        )
 
 
 def _exact_value(token: bytes) -> np.float32:

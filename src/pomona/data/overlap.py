@@ -6,7 +6,13 @@ same documents too. (`audit` finds those that have other ids as well.)
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona.data.dataset import Dataset
 
@@ -27,6 +33,21 @@ def shared_query(one: Dataset, other: Dataset) -> str | None:
         if twin is not None and _rows(one, q) == _rows(other, twin):
             return str(qid)
     return None
+
+
+def warn_of_shared_queries(qids: Sequence[NDArray[Any]], files: Sequence[Path]) -> None:
+    """Say it when files that are read as one have query ids in common: ids may start anew in each."""
+    if len({ids.dtype.kind for ids in qids}) > 1:
+        qids = [ids.astype(np.str_) for ids in qids]
+    distinct, counts = np.unique(np.concatenate(qids), return_counts=True)
+    if (shared := distinct[counts > 1]).size:
+        first, second = [file for ids, file in zip(qids, files, strict=True) if (ids == shared[0]).any()][:2]
+        warnings.warn(
+            f"query {shared[0]} stands in {first} and in {second}, and is taken as one query "
+            f"({shared.size} such): if ids start anew in each file, make them distinct",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _rows(data: Dataset, query: int) -> list[bytes]:

@@ -21,7 +21,8 @@ from typing import Any, TypeAlias
 from pomona.data.compression import first_line, plain_name, read_bytes
 from pomona.data.concatenation import concatenated
 from pomona.data.dataset import Dataset
-from pomona.data.letor import read_letor, warn_of_shared_queries
+from pomona.data.letor import read_letor
+from pomona.data.overlap import warn_of_shared_queries
 from pomona.data.table import is_table, read_table
 from pomona.errors import InputError
 

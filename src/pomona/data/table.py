@@ -8,7 +8,6 @@ codes that keep their names (`categories.py`).
 from __future__ import annotations
 
 import contextlib
-import difflib
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from pomona._machine import memory_room, require_memory
 from pomona.data.categories import Categories, codes_of, is_category
 from pomona.data.compression import is_plain, plain_name, read_bytes
 from pomona.data.dataset import Dataset
+from pomona.data.frame_column import check_column, check_no_null, exact_values, numbers_of, texts_of
 from pomona.data.parsed_cache import Stream, kept, mapped
 from pomona.data.table_size import bytes_of_cells, check_delimited, parquet_bytes, require_cells
 from pomona.errors import InputError
@@ -48,18 +48,18 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
         raise InputError(f"label, query id and document id must be different columns, found {special}")
     for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id)):
         if name is not None:
-            _check_column(name, table.columns, use)
+            check_column(name, table.columns, use)
     for name in (label, qid):
-        _check_no_null(table.get_column(name), name)
+        check_no_null(table.get_column(name), name)
     X, feature_names, categories = columns_of_frame(table.drop(special))
     labels = table.get_column(label)
-    y = _exact(labels) if labels.dtype.is_integer() else _numbers(labels, "label")
+    y = exact_values(labels) if labels.dtype.is_integer() else numbers_of(labels, "label")
     try:
         data = Dataset(
             X,
             y,
-            _exact(table.get_column(qid)),
-            doc_ids=None if doc_id is None else _texts(table.get_column(doc_id)),
+            exact_values(table.get_column(qid)),
+            doc_ids=None if doc_id is None else texts_of(table.get_column(doc_id)),
             feature_names=feature_names,
         )
         data.categories = categories
@@ -123,8 +123,8 @@ def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bo
     def pieces() -> Iterator[Dataset]:
         with _table_errors(file):
             for name in (label, qid):  # so that what is missing has its place among all rows
-                _check_column(name, names, "label" if name == label else "qid")
-                _check_no_null(_narwhals_frame(lazy.select(name).collect()).get_column(name), name)
+                check_column(name, names, "label" if name == label else "qid")
+                check_no_null(_narwhals_frame(lazy.select(name).collect()).get_column(name), name)
             for first in range(0, n_rows, step):
                 frame = lazy.slice(first, step).collect()
                 yield dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
@@ -169,7 +169,7 @@ def read_to_score(
     try:
         for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id)):
             if name is not None:
-                _check_column(name, frame.columns, use)
+                check_column(name, frame.columns, use)
         special = {label or "label": "label", qid or "qid": "qid", doc_id: "doc_id"}
         found = {special[name]: frame.get_column(name) for name in frame.columns if name in special}
         others = [name for name in frame.columns if name not in special]
@@ -178,12 +178,12 @@ def read_to_score(
         labels, queries = found.get("label"), found.get("qid")
         has_labels = labels is not None and labels.dtype.is_numeric() and not labels.is_null().any()
         if queries is not None:
-            _check_no_null(queries, str(queries.name))
+            check_no_null(queries, str(queries.name))
         data = Dataset(
             X,
-            np.nan_to_num(_numbers(labels, "label")) if has_labels else np.zeros(len(X)),
-            np.zeros(len(X), np.int64) if queries is None else _exact(queries),
-            doc_ids=None if doc_id is None else _texts(found["doc_id"]),
+            np.nan_to_num(numbers_of(labels, "label")) if has_labels else np.zeros(len(X)),
+            np.zeros(len(X), np.int64) if queries is None else exact_values(queries),
+            doc_ids=None if doc_id is None else texts_of(found["doc_id"]),
             feature_names=names,
         )
         data.categories = categories
@@ -304,7 +304,7 @@ def columns_of_frame(
         if with_categories and is_category(found) and found.null_count() < len(found):
             out[:, place], categories[place] = codes_of(found)
             continue
-        column = _numbers(found, "feature")
+        column = numbers_of(found, "feature")
         try:
             with np.errstate(over="raise"):
                 out[:, place] = column
@@ -350,56 +350,3 @@ def _narwhals_frame(frame: Any) -> Any:
     except nw.exceptions.NarwhalsError as error:  # two columns of one name
         raise InputError(f"the data frame cannot be used: {' '.join(str(error).split())}") from None
     return table.collect() if isinstance(table, nw.LazyFrame) else table
-
-
-def _check_column(name: str, columns: list[str], use: str) -> None:
-    if name not in columns:
-        by_lower_case = {str(column).lower(): str(column) for column in columns}
-        near = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=0.5)
-        first = ", ".join(map(repr, columns[:5]))
-        hint = f": did you mean {by_lower_case[near[0]]!r}?" if near else f" (the first columns: {first})"
-        raise InputError(f"no column {name!r}{hint}; the option {use} names it")
-
-
-def _check_no_null(column: Any, name: str) -> None:
-    missing = column.is_null().to_numpy()
-    if missing.any():
-        row = int(np.flatnonzero(missing)[0]) + 1
-        raise InputError(
-            f"column {name!r} is null in {int(missing.sum())} rows (first: row {row}), expected a value"
-        )
-
-
-def _numbers(column: Any, use: str) -> NDArray[np.float64]:
-    """A column as float64, null as NaN."""
-    import narwhals as nw
-
-    if column.null_count() == len(column):  # of no kind, or of whatever kind the reader took it for
-        return np.full(len(column), np.nan)
-    if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-        texts = enumerate(column.to_list(), 1)
-        first = next((f" (row {row}: {value!r})" for row, value in texts if not _is_number(value)), "")
-        raise InputError(f"column {column.name!r} ({use}) holds {column.dtype}, expected numbers{first}")
-    numbers: NDArray[np.float64] = column.cast(nw.Float64).fill_null(float("nan")).to_numpy()
-    return numbers
-
-
-def _exact(column: Any) -> NDArray[Any]:
-    """A column as an array that holds the same values: numbers as such, others as objects."""
-    kind = column.dtype
-    if kind.is_float() or kind.is_temporal() or (kind.is_integer() and "128" not in str(kind)):
-        exact: NDArray[Any] = column.to_numpy()
-        return exact
-    return np.array(column.to_list(), object)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return value is None
-    return True
-
-
-def _texts(column: Any) -> list[str]:
-    return ["" if text is None else str(text) for text in column.to_list()]
