@@ -78,7 +78,7 @@ def test_the_bar_says_how_the_measure_goes(capsys):
     with log.watch():
         log.start_path("rate 3, ")
         log.record(train=0.25, valid=0.5)
-    assert "AdaRank" in (shown := capsys.readouterr().out)
+    assert "AdaRank" in (shown := capsys.readouterr().err)
     assert "rate 3, 1 rounds, train 0.2500, valid 0.5000" in shown
 
 

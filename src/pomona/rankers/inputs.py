@@ -34,7 +34,7 @@ def as_dataset(X: Any, y: Any = None, qid: Any = None, group: Any = None) -> Dat
     if qid is None and group is None:
         raise InputError(
             "the query ids qid are missing: give a Dataset, or X, y and qid=…; in cross-validation "
-            "sklearn.set_config(enable_metadata_routing=True) and params={'qid': qid}"
+            "sklearn.set_config(enable_metadata_routing=True), params={'qid': qid} and cv=pm.QueryKFold(5)"
         )
     return Dataset(X, y, qid, group=group)
 

@@ -69,7 +69,7 @@ def test_monotone_scores_rise_with_their_feature(parts):
 
 def test_verbose_shows_progress(parts, capsys):
     MART(n_trees=3, verbose=True).fit(parts[0], valid=parts[1])
-    assert "3 trees" in capsys.readouterr().out
+    assert "3 trees" in capsys.readouterr().err
 
 
 def test_gradient_splits(parts):

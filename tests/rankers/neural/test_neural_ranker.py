@@ -140,7 +140,7 @@ def test_what_cannot_be_learnt_is_said(cls):
 
 def test_progress(parts, capsys):
     RankNet(n_epochs=2, verbose=True, learning_rate=(0.001, 0.01)).fit(parts[0], valid=parts[1])
-    shown = capsys.readouterr().out
+    shown = capsys.readouterr().err
     assert "RankNet" in shown
     assert "rate 0.01 (2 of 2), 2 epochs, loss" in " ".join(shown.split())
 
