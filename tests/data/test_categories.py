@@ -91,9 +91,7 @@ def test_texts_that_are_no_categories_are_refused():
         pm.PomonaError, match=r"column 'genre' holds texts, many of them numbers \(row 2: 'x'\)"
     ):
         data(["1", "x", "2.5", "4", "3", "1"])
-    with pytest.raises(pm.PomonaError, match="holds 1200 different texts in 1200 rows"):
-        data([f"http://{i}" for i in range(1200)])
-    assert len(data([f"s{i % 500}" for i in range(1200)]).categories[1]) == 500
+    assert len(data([f"http://{i}" for i in range(1200)]).categories[1]) == 1200  # a request may be like that
 
 
 def test_files_and_their_copies(tmp_path, monkeypatch):

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 Categories = Mapping[int, tuple[str, ...]]
 """By place of a feature, the names of its categories: value k in X is the name k."""
 
-_FEW_ROWS = 1000  # of which nobody can tell whether texts repeat
-
 
 def is_category(column: Any) -> bool:
     """Whether a column of a frame, as narwhals has it, holds categories or texts."""
@@ -44,24 +42,19 @@ def codes_of(column: Any) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     texts = [None if is_null else str(value) for value, is_null in values]
     names = tuple(sorted({text for text in texts if text is not None}))
     if column.dtype == nw.String:
-        _refuse_other_texts(column.name, texts, names)
+        _refuse_numbers(column.name, texts, names)
     places = {name: place for place, name in enumerate(names)}
     codes = np.array([np.nan if text is None else places[text] for text in texts], np.float64)
     return codes, names
 
 
-def _refuse_other_texts(column: str, texts: Sequence[str | None], names: Sequence[str]) -> None:
-    """Refuse texts that look like numbers, and texts that hardly repeat: they are no categories."""
+def _refuse_numbers(column: str, texts: Sequence[str | None], names: Sequence[str]) -> None:
+    """Refuse texts that look like numbers: they are no categories."""
     if names and sum(map(_is_number, names)) * 2 >= len(names):
         row = next((row for row, text in enumerate(texts, 1) if text is not None and not _is_number(text)), 1)
         raise InputError(
             f"column {column!r} holds texts, many of them numbers (row {row}: {texts[row - 1]!r}), expected "
             "numbers: cast it to numbers, or to a category"
-        )
-    if len(texts) >= _FEW_ROWS and len(names) * 2 > len(texts):
-        raise InputError(
-            f"column {column!r} holds {len(names)} different texts in {len(texts)} rows, expected numbers or "
-            "categories: leave it out, or cast it to a category"
         )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from experiments.small_study import searched
 from pomona.experiments.refit import index_models
-from pomona.rankers.base import load_model
+from pomona.rankers.loading import load_model
 
 
 def test_every_model_with_its_file_and_what_was_chosen():

@@ -131,6 +131,14 @@ def test_explanations(ranker):
     assert found.values.sum(axis=1) + found.expected == pytest.approx(ranker.predict(test))
 
 
+def test_ids_are_no_categories():
+    frame = TRAIN[0].assign(url=[f"http://{i}" for i in range(len(TRAIN[0]))])
+    with pytest.raises(
+        pm.PomonaError, match=r"feature 'url' holds \d+ categories in \d+ documents, which hardly"
+    ):
+        pm.LambdaMART().fit(frame, TRAIN[1], TRAIN[2])
+
+
 def test_refusals(ranker):
     train = pm.Dataset(*TRAIN)
     with pytest.raises(

@@ -12,6 +12,8 @@ from pomona.errors import InputError
 from pomona.rankers.forests.training.feature_groups import places_of
 from pomona.trees.category_split import MOST_CATEGORY
 
+_FEW_DOCS = 100  # of which nobody can tell whether categories repeat
+
 
 def categorical_places(
     named: Categories, asked: Sequence[int | str] | None, feature_names: Sequence[str]
@@ -26,7 +28,7 @@ def categorical_places(
 
 
 def check_categories(train: Dataset, places: Sequence[int], monotone: Sequence[int] | None) -> None:
-    """Refuse values that are no categories, and scores that should rise with them."""
+    """Refuse values that are no categories or teach nothing, and scores that should rise with them."""
     for place in places:
         name, values = train.feature_names[place], train.X[:, place]
         if monotone is not None and monotone[place]:
@@ -37,4 +39,10 @@ def check_categories(train: Dataset, places: Sequence[int], monotone: Sequence[i
             raise InputError(
                 f"feature {name!r} is categorical and holds {known[~is_whole][0]:g}, expected whole numbers "
                 f"from 0 to {MOST_CATEGORY - 1}: give its values as texts, in a frame"
+            )
+        n_categories = len(np.unique(known))
+        if train.n_docs >= _FEW_DOCS and 2 * n_categories > train.n_docs:
+            raise InputError(
+                f"feature {name!r} holds {n_categories} categories in {train.n_docs} documents, which hardly "
+                "repeat: leave it out"
             )
