@@ -1,19 +1,14 @@
-import ast
-import importlib
 import os
 import signal
 import subprocess
 import sys
 import threading
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock
 
-from pomona import _jit
 from pomona._jit import address_of, call, kernel, n_threads, over_chunks, threads, type_of, types
 
 
@@ -80,85 +75,6 @@ def test_a_forked_child_makes_its_own_threads():
             over_chunks(lambda first, last: None, 100)
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
-
-
-def test_kernels_are_kept_for_the_next_process(tmp_path):
-    code = "from pomona.measures.parse import measure; print(measure('ndcg').of_query([2, 1]))"
-    environment = {**os.environ, "POMONA_CACHE": str(tmp_path)}
-    for _ in range(2):
-        subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
-    files = "is_first_run('measures/position.py'), is_first_run('trees/grower.py')"
-    asked = f"from pomona._jit import is_first_run; print({files})"
-    answer = subprocess.run([sys.executable, "-c", asked], env=environment, check=True, capture_output=True)
-    assert answer.stdout.split() == [b"False", b"True"]
-    stamps = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nbc")}
-    assert stamps
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
-    assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nbc")} == stamps
-
-
-def test_a_kernel_is_compiled_again_when_one_that_it_calls_changes():
-    package = Path(_jit.__file__).parent
-    behind = _jit._files_behind(package / "objectives" / "_lambda_kernels.py")
-    names = {path.relative_to(package).as_posix() for path in behind}
-    assert {"_jit.py", "objectives/_lambda_kernels.py", "measures/closed_form.py"} <= names
-    assert "errors.py" not in names
-
-
-def test_kernels_see_only_what_their_digest_covers():
-    """A constant of a file without kernels could change unseen."""
-    package = Path(_jit.__file__).parent
-    for path in package.rglob("*.py"):
-        if _jit._KERNEL.search(path.read_bytes()):
-            module = importlib.import_module(
-                ".".join(("pomona", *path.relative_to(package).with_suffix("").parts))
-            )
-            imported = {
-                alias.asname or alias.name: node.module
-                for node in ast.parse(path.read_bytes()).body
-                if isinstance(node, ast.ImportFrom) and node.module != "pomona._jit"
-                for alias in node.names
-            }
-            for dispatcher in vars(module).values():
-                python = getattr(dispatcher, "py_func", None)
-                if python is None or python.__module__ != module.__name__:
-                    continue
-                for name in set(python.__code__.co_names) & set(imported):
-                    home = package.joinpath(*imported[name].split(".")[1:]).with_suffix(".py")
-                    assert _jit._KERNEL.search(home.read_bytes()), f"{path.name}: {name} of {home.name}"
-
-
-def test_kernels_of_old_sources_are_forgotten(tmp_path):
-    for name, age_days in (("old", 31), ("new", 1)):
-        inner = tmp_path / name / "numba_made"
-        inner.mkdir(parents=True)
-        (inner / "kernel.nbi").touch()
-        os.utime(tmp_path / name, times=(time.time() - age_days * 86400,) * 2)
-    _jit._forget_old(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["new"]
-
-
-_FIT = "from pomona.measures.parse import measure; print(measure('ndcg').of_query([2, 1]))"
-
-
-@pytest.mark.parametrize("case", ["open", "no directory"])
-def test_a_cache_that_cannot_be_trusted_or_used_is_not_used(tmp_path, case):
-    """Loading a kernel runs code: never from where others can write. Nothing is left behind either."""
-    cache, temporary = tmp_path / "cache", tmp_path / "temporary"
-    temporary.mkdir()
-    if case == "open":
-        cache.mkdir()
-        cache.chmod(0o777)
-    else:
-        cache.write_text("a file")
-    environment = {**os.environ, "POMONA_CACHE": str(cache), "TMPDIR": str(temporary)}
-    ran = subprocess.run(
-        [sys.executable, "-c", _FIT], env=environment, check=True, capture_output=True, text=True
-    )
-    assert ran.stdout == "1.0\n"
-    assert "every process compiles its own kernels" in ran.stderr
-    assert not list(temporary.iterdir())
-    assert not list(tmp_path.rglob("*.nb?"))
 
 
 def test_a_full_disk_costs_only_the_cache(monkeypatch):

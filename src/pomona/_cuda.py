@@ -16,7 +16,8 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from pomona._jit import config, kernel_directory, type_of
+from pomona._jit import config, type_of
+from pomona._kernel_files import kernel_directory
 from pomona.errors import InputError
 
 if not hasattr(np, "row_stack"):  # numba-cuda up to 0.30 still asks NumPy 2.5 for it

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.trees.binning import Codes
+from pomona.trees.codes import Codes
 from pomona.trees.histogram import SCRATCH, STRIDE, accumulate, pack, settle
 
 

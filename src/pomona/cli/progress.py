@@ -32,7 +32,7 @@ class Progress:
     def start(self, runs: Sequence[RunSpec], finished: Mapping[str, Any]) -> None:
         """Take note of what there is, and of what an earlier process did."""
         from pomona._beside import COMPILING
-        from pomona._jit import is_first_run
+        from pomona._kernel_files import is_first_run
 
         wanted = {run.id: run for run in runs}
         self.n_runs = len(wanted)

@@ -9,7 +9,8 @@ import numpy as np
 
 from pomona._beside import compile_beside
 from pomona._jit import kernel, type_of, types
-from pomona.trees.binning import Bins, Codes
+from pomona.trees.binning import Bins
+from pomona.trees.codes import Codes
 from pomona.trees.divide import divide, open_root
 from pomona.trees.grower import Grower, GrowthRules, Workspace
 

@@ -21,7 +21,8 @@ from pomona._beside import compile_beside
 from pomona._jit import kernel, type_of, types
 from pomona._types import Values
 from pomona.errors import InputError
-from pomona.trees.binning import Bins, Codes
+from pomona.trees.binning import Bins
+from pomona.trees.codes import Codes
 from pomona.trees.divide import divide, find_shared, open_root
 from pomona.trees.grower import Grower, GrowthRules, Workspace, newton_steps
 from pomona.trees.split import gain_of

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, n_threads, over_chunks
 from pomona.trees.allowed import allow, open_paths, start_path
-from pomona.trees.binning import Bins, Codes
+from pomona.trees.binning import Bins
+from pomona.trees.codes import Codes
 from pomona.trees.divide import SPLIT, open_children, sort_range
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower

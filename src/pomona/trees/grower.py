@@ -20,8 +20,9 @@ from pomona._team import dismiss, new_board
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.allowed import Groups, group_bits
-from pomona.trees.binning import Bins, Codes
+from pomona.trees.binning import Bins
 from pomona.trees.categories import N_WORDS, members_of_bins, walk_rest
+from pomona.trees.codes import Codes
 from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
 from pomona.trees.histogram import IN_PLACE, SCRATCH, pack, power_of_two
 from pomona.trees.peers import ALONE, Peers

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pomona._jit import kernel, over_chunks
 from pomona._splitmix import word_of
 from pomona.errors import InputError
-from pomona.trees.binning import BLOCK_WIDTH
+from pomona.trees.codes import BLOCK_WIDTH
 from pomona.trees.peers import ALONE, Peers
 
 STRIDE = 264
