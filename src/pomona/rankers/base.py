@@ -37,6 +37,7 @@ from pomona.rankers.inputs import (
     check_one_query,
     checked_weights,
     column_names,
+    not_empty,
     query_weights,
     unlabelled,
 )
@@ -261,10 +262,7 @@ class Ranker(Estimator):
         check_options(type(self).__name__, options)
         if trace is not None and not self.is_traceable:
             raise InputError(f"{type(self).__name__} has no steps that a trace could show: leave trace out")
-        train = as_dataset(X, y, qid, group)
-        if train.n_docs == 0 or train.n_features == 0:
-            what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)
-            raise InputError(f"found 0 {what}(s) (shape={shape}) while a minimum of 1 is required to learn")
+        train = not_empty(as_dataset(X, y, qid, group))
         weights = None if sample_weight is None else checked_weights(sample_weight, train)
         if not self.reads_categories:
             refuse_categories(train, type(self).__name__)
@@ -312,9 +310,7 @@ class Ranker(Estimator):
         data = unlabelled(X, qid, self.feature_names_, self.categories_, type(self).__name__)
         if qid is None and self.scores_whole_queries and not isinstance(X, Dataset):
             check_one_query(data.n_docs, self.longest_query_, type(self).__name__)
-        if not data.n_docs:
-            return np.zeros(0)
-        return data.to_input_order(self.predict_queries(data.gathered()))
+        return data.to_input_order(self.predict_queries(data.gathered()) if data.n_docs else np.zeros(0))
 
     def movable(self, data: Dataset) -> Movable:
         """The trained parameters as one vector, and what scores the documents of `data` by others.
@@ -339,8 +335,6 @@ class Ranker(Estimator):
         known = self.feature_names_, self.categories_
         data = unlabelled(X, qid, *known, type(self).__name__)
         others = None if background is None else aligned(background, *known, "background")
-        if not (data if others is None else others).n_docs:
-            raise InputError("found no background document, expected one or more")
         return explain(self, data, others, method)
 
     def contributions(
@@ -355,9 +349,8 @@ class Ranker(Estimator):
         judgement = evaluate(data, self.predict(data), self.parsed_measure).judgements[0]
         if sample_weight is None:
             return judgement.mean
-        return float(
-            np.average(judgement.values, weights=query_weights(checked_weights(sample_weight, data), data))
-        )
+        weights = query_weights(checked_weights(sample_weight, data), data)
+        return float(np.average(judgement.values, weights=weights))
 
     @property
     def parsed_measure(self) -> Measure:
@@ -376,9 +369,7 @@ class Ranker(Estimator):
 
     def portable(self) -> Any:
         """The model as engines hold one: a forest, a weighted sum or layers; refused where it is none."""
-        raise InputError(
-            f"a model of {self.name} is no forest, weighted sum or network that engines could hold"
-        )
+        raise InputError(f"a model of {self.name} is no forest, weighted sum or network for engines to hold")
 
     def exported(self, format: str, **options: Any) -> str | bytes:
         """The model as another engine reads it; the options are those of `ExportOptions`."""

@@ -39,6 +39,14 @@ def as_dataset(X: Any, y: Any = None, qid: Any = None, group: Any = None) -> Dat
     return Dataset(X, y, qid, group=group)
 
 
+def not_empty(train: Dataset) -> Dataset:
+    """The data, which something can be learnt from: they have documents and features."""
+    if train.n_docs == 0 or train.n_features == 0:
+        what, shape = ("feature" if train.n_docs else "sample"), (train.n_docs, train.n_features)
+        raise InputError(f"found 0 {what}(s) (shape={shape}) while a minimum of 1 is required to learn")
+    return train
+
+
 def query_weights(weights: Values | None, data: Dataset) -> Values:
     """The mean weight of each query's documents; 1 where they have none."""
     if weights is None:

@@ -23,7 +23,7 @@ from pomona.rankers.forests.training.categorical import categorical_places, chec
 from pomona.rankers.forests.training.feature_groups import places_of
 from pomona.rankers.forests.training.growth import LEFT_OPEN, growth_for
 from pomona.rankers.forests.training.portion import Portion
-from pomona.rankers.forests.training.start_scores import one_a_row, start_scores
+from pomona.rankers.forests.training.start_scores import check_start, one_a_row, start_scores
 from pomona.rankers.inputs import as_dataset
 from pomona.rankers.learnt import FINITE, check_learnt
 from pomona.rankers.loading import restored
@@ -158,13 +158,15 @@ class ForestRanker(Ranker):
         `valid`, may also be a Dask data frame, or paths of files (a list, or a pattern such as
         `train-*.parquet`) that the workers can read; `y`, `qid` and `sample_weight` name columns of these.
         """
-        self._check_start(base, base_model)
+        check_start(self, base, base_model)
+        given: dict[str, Any]
         if client is not None:
-            if group is not None:
-                raise InputError("a cluster cannot train with group: give qid, the name of a column")
-            if options:
-                raise InputError(f"a cluster cannot train with {next(iter(options))}: leave it or client out")
-            return self._fit_on_cluster(X, y, qid, valid, sample_weight, trace, base, base_model, client)
+            from pomona.rankers.forests.cluster.fit import fit_on_cluster
+
+            given = {"valid": valid, "sample_weight": sample_weight, "base_model": base_model}
+            refused = {"group": group, "trace": trace, "base": base, **options}
+            fit_on_cluster(self, X, y, qid, **given, client=client, refused=refused)
+            return self
         self._known_categories: Categories | None = None  # of the model to go on from
         if self.warm_start and hasattr(self, "models_"):
             base_model, self._known_categories = self.base_model_, self.categories_
@@ -184,47 +186,10 @@ class ForestRanker(Ranker):
         self.base_model_: Ranker | None = base_model
         self.needs_base_ = base is not None
         try:
-            given: Any = {"group": group, "valid": valid, "sample_weight": sample_weight, "trace": trace}
+            given = {"group": group, "valid": valid, "sample_weight": sample_weight, "trace": trace}
             return super().fit(X, y, qid, **given, **options)
         finally:
             del self._bases, self._known_categories
-
-    def _fit_on_cluster(
-        self,
-        X: Any,
-        y: Any,
-        qid: Any,
-        valid: Any,
-        weights: Any,
-        trace: Trace | None,
-        base: ArrayLike | None,
-        base_model: Ranker | None,
-        client: Any,
-    ) -> Self:
-        from pomona.rankers.forests.cluster.fit import fit_on_cluster
-
-        if not self.trains_on_clusters:
-            raise InputError(f"{type(self).__name__} cannot be trained on a cluster: leave client out")
-        refused = {"trace": trace, "base": base, "warm_start": self.warm_start or None}
-        if given := next((name for name, value in refused.items() if value is not None), None):
-            raise InputError(f"a cluster cannot train with {given}: leave {given} or client out")
-        self.__dict__.pop("n_features_in_", None)  # what a failed training leaves is no model
-        chosen = {"valid": valid, "sample_weight": weights, "base_model": base_model}
-        fit_on_cluster(self, X, y, qid, **chosen, client=client)
-        return self
-
-    def _check_start(self, base: ArrayLike | None, base_model: Ranker | None) -> None:
-        """Refuse start scores that this ranker, or the model it goes on from, can do nothing with."""
-        if base is not None and base_model is not None:
-            raise InputError("found base and base_model: give the scores, or the ranker that makes them")
-        if not self.starts_from_scores and (base is not None or base_model is not None):
-            raise InputError(f"{type(self).__name__} cannot start from given scores: leave them out")
-        if self.warm_start and hasattr(self, "models_"):
-            if self.needs_base_ != (base is not None):
-                had = "started from given scores" if self.needs_base_ else "did not start from given scores"
-                raise InputError(f"the model to go on from {had}: start as it did")
-            if base_model is not None:
-                raise InputError("the model to go on from has its base model, if any: leave base_model out")
 
     def predict(self, X: Any, qid: Any = None, *, base: ArrayLike | None = None) -> Scores:
         """One score a document, in the order of the rows: higher ranks first.

@@ -15,7 +15,7 @@ import threading
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -69,8 +69,19 @@ def fit_on_cluster(
     sample_weight: ArrayLike | str | None,
     base_model: Ranker | None,
     client: Any,
+    refused: Mapping[str, Any],
 ) -> None:
-    """Fit a forest ranker by the workers of `client`; see `ForestRanker.fit`."""
+    """Fit a forest ranker by the workers of `client`; see `ForestRanker.fit`.
+
+    refused : what else was given, of which a cluster can do nothing.
+    """
+    if not ranker.trains_on_clusters:
+        raise InputError(f"{type(ranker).__name__} cannot be trained on a cluster: leave client out")
+    for name, value in {**refused, "warm_start": ranker.warm_start or None}.items():
+        if value is not None:
+            remedy = "give qid, the name of a column" if name == "group" else f"leave {name} or client out"
+            raise InputError(f"a cluster cannot train with {name}: {remedy}")
+    ranker.__dict__.pop("n_features_in_", None)  # what a failed training leaves is no model
     check_parameters(ranker)
     train = loader_of(X, y, qid, sample_weight)
     held_out = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,6 +11,20 @@ from pomona._types import Scores
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.rankers.base import Ranker
+
+
+def check_start(ranker: Any, base: ArrayLike | None, base_model: Ranker | None) -> None:
+    """Refuse start scores that a forest ranker, or the model it goes on from, can do nothing with."""
+    if base is not None and base_model is not None:
+        raise InputError("found base and base_model: give the scores, or the ranker that makes them")
+    if not ranker.starts_from_scores and (base is not None or base_model is not None):
+        raise InputError(f"{type(ranker).__name__} cannot start from given scores: leave them out")
+    if ranker.warm_start and hasattr(ranker, "models_"):
+        if ranker.needs_base_ != (base is not None):
+            had = "started from given scores" if ranker.needs_base_ else "did not start from given scores"
+            raise InputError(f"the model to go on from {had}: start as it did")
+        if base_model is not None:
+            raise InputError("the model to go on from has its base model, if any: leave base_model out")
 
 
 def start_scores(data: Dataset, given: ArrayLike | None, model: Ranker | None, name: str) -> Scores:
