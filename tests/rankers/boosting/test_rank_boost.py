@@ -3,7 +3,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import pomona as pm
@@ -198,6 +198,8 @@ def test_values_agree_with_all_pairs(seed):
         best = int(np.argmax(np.abs(rs)))
         if abs(rs[best]) < 1e-12:
             break
+        ties = [h for h, r in zip(weak, rs, strict=True) if abs(r) > abs(rs[best]) - 1e-12]
+        assume(all(np.array_equal(h, weak[best]) for h in ties))  # else rounding decides
         r = np.clip(rs[best], 1 / (2 * len(pairs)) - 1, 1 - 1 / (2 * len(pairs)))
         scores += 0.5 * math.log((1 + r) / (1 - r)) * weak[best]
     assert [predicted[i] - predicted[j] for i, j in pairs] == pytest.approx(
