@@ -122,10 +122,11 @@ def invent(
     columns = {str(measure(text, c)): None for c in conventions for text in measures}
     columns |= {str(measure(f"ndcg@{k}", c)): None for c in conventions for k in range(1, 11)}
     random = np.random.default_rng(random_seed)
-    runs, frames, curves = [], [], []
+    runs, frames, curves, shares, queries = [], [], [], [], []
     for dataset in datasets:
         for fold in range(1, n_folds + 1):
             difficulty = random.random(n_queries)
+            queries += [(dataset, fold, str(1000 * fold + q), 4 + q % 9, q % 5) for q in range(n_queries)]
             for ranker in rankers:
                 deviation = random.normal(0, 1, n_queries) * ranker.noise
                 for seed in seeds if ranker.seed_noise else seeds[:1]:
@@ -143,6 +144,7 @@ def invent(
                         qids = [str(1000 * fold + q + 500 * (part == "valid")) for q in range(n_queries)]
                         frames.append(_values(key, part, qids, value, columns))
                     curves += _curves(key, ranker)
+                    shares += [{**key, "feature": f, "share": s} for f, s in (("bm25", 0.7), ("age", 0.3))]
     spec = InventedSpec(tuple(r for r in rankers if not r.is_bound), measures, conventions, baseline)
     schema = dict.fromkeys(("dataset", "check", "text"), pl.String)
     return InventedResults(
@@ -151,6 +153,8 @@ def invent(
         pl.concat(frames),
         pl.DataFrame(curves, schema=_CURVES, orient="row"),
         pl.DataFrame([("one", "empty query", "3 of 120")], schema=schema, orient="row"),
+        queries=pl.DataFrame(queries, schema=_QUERY_COLUMNS, orient="row"),
+        importance=pl.DataFrame(shares, schema=_IMPORTANCE_COLUMNS, orient="row"),
     )
 
 
