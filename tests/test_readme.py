@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from pomona._registry import entries
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -48,3 +50,11 @@ def test_in_the_repository_every_link_leads_somewhere():
     assert len(links) > 15
     missing = [a or b for a, b in links if not (ROOT / (a or b)).exists()]
     assert not missing
+
+
+def test_the_readme_counts_the_methods():
+    names = entries("rankers").keys() - {"imported"}
+    bounds = {"ideal", "worst", "random"}
+    assert names > bounds
+    assert len(names - bounds) == 30
+    assert "Thirty methods and three bounds" in (ROOT / "README.md").read_text()
