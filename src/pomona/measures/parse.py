@@ -16,7 +16,7 @@ _PATTERN = re.compile(
     r"\s*(?:(?P<prefix>[^:()@]+):)?\s*(?P<name>[A-Za-z]\w*)\s*"
     r"(?:\((?P<arguments>[^()]*)\))?\s*(?:@\s*(?P<k>\d+))?\s*"
 )
-_TREC_NAME = re.compile(r"(?P<name>ndcg_cut|map_cut|p|recall)[._](?P<k>\d+)", re.IGNORECASE)
+_TREC_NAME = re.compile(r"(?P<name>ndcg_cut|map_cut|p|recall|success)[._](?P<k>\d+)", re.IGNORECASE)
 
 
 def measure(text: str | Measure, convention: str | None = None) -> Measure:

@@ -136,6 +136,11 @@ def admits(kind: Any, value: Any) -> bool:
     if origin is tuple:
         is_several = isinstance(value, tuple | list | np.ndarray)
         return is_several and all(admits(arguments[0], one) for one in value)
+    if origin is dict:
+        key, entry = arguments
+        return isinstance(value, dict) and all(
+            admits(key, one) and admits(entry, value[one]) for one in value
+        )
     if kind is bool:
         return isinstance(value, bool | np.bool_)
     if kind in (int, float):
@@ -154,6 +159,8 @@ def words(kind: Any) -> str:
         return " or ".join(map(repr, arguments))
     if origin is tuple:
         return f"several of {words(arguments[0])}"
+    if origin is dict:
+        return f"a table that gives {words(arguments[0])} {words(arguments[1])}"
     names = {
         int: "an integer",
         float: "a number",

@@ -20,7 +20,7 @@ from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.forests.training.boosting import BoostingConfig, boost, first_output
 from pomona.rankers.forests.training.categorical import categorical_places, check_categories
-from pomona.rankers.forests.training.feature_groups import places_of
+from pomona.rankers.forests.training.feature_groups import directions_of, places_of
 from pomona.rankers.forests.training.growth import LEFT_OPEN, growth_for
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.forests.training.start_scores import check_start, one_a_row, start_scores
@@ -67,7 +67,8 @@ class ForestRanker(Ranker):
         shares their work (DART, see `training/dropout.py`); those of an earlier fit are not.
     dropout_skip : the share of trees that are learnt without leaving any out.
     query_fraction : the share of queries each tree learns from.
-    monotone : −1, 0 or 1 for each feature: scores may only fall, do as they like, or only rise with it.
+    monotone : −1, 0 or 1 for each feature: scores may only fall, do as they like, or only rise with it;
+        or for some of them by name, as `{"clicks": 1}`.
     early_stopping : stop after so many rounds without a better validation measure; None never stops.
     device : `cpu`, `cuda`: trees grow on a GPU, the same bit for bit, or `auto`: on a GPU if there is one.
     warm_start : go on from the trees of the last fit (or of the loaded model), up to `n_trees` in all.
@@ -106,7 +107,7 @@ class ForestRanker(Ranker):
     dropout: Annotated[float, Interval(0, 1)] = 0.0
     dropout_skip: Annotated[float, Interval(0, 1, "[]")] = 0.5
     query_fraction: Share = 1.0
-    monotone: tuple[int, ...] | None = None
+    monotone: tuple[int, ...] | dict[str, int] | None = None
     early_stopping: PositiveInt | None = 50
     device: Literal["cpu", "cuda", "auto"] = "cpu"
     warm_start: bool = False
@@ -284,19 +285,18 @@ class ForestRanker(Ranker):
         )
 
     def _grower(self, train: Dataset) -> Grower:
-        if self.monotone is not None and len(self.monotone) != train.n_features:
-            raise InputError(
-                f"found {len(self.monotone)} monotone constraints for {train.n_features} features"
-            )
+        monotone = directions_of(self.monotone, train.feature_names)
+        if monotone is not None and len(monotone) != train.n_features:
+            raise InputError(f"found {len(monotone)} monotone constraints for {train.n_features} features")
         growth, categorical = self.choose(train), self._categorical(train)
-        check_categories(train, categorical, self.monotone)
+        check_categories(train, categorical, monotone)
         rules = GrowthRules(
             n_leaves=growth["n_leaves"] or 2,  # oblivious trees have a depth
             max_depth=growth["max_depth"],
             l2=self.l2,
             min_docs=self.min_docs,
             min_hessian=self.min_hessian,
-            monotone=None if self.monotone is None else tuple(self.monotone),
+            monotone=monotone,
             feature_fraction=self.feature_fraction,
             feature_fraction_bylevel=self.feature_fraction_bylevel,
             feature_fraction_bynode=self.feature_fraction_bynode,

@@ -1,7 +1,7 @@
 import pytest
 
 import pomona as pm
-from pomona.rankers.forests.training.feature_groups import places_of
+from pomona.rankers.forests.training.feature_groups import directions_of, places_of
 
 
 def test_names_and_places():
@@ -43,3 +43,20 @@ def test_a_ranker_keeps_to_them_and_saves_them(tmp_path):
     assert loaded.fit(data).model_ == forest
     with pytest.raises(pm.PomonaError, match="interactions must be several of several of"):
         pm.LambdaMART(interactions=[1, 2]).fit(data)
+
+
+def test_directions_by_name_are_those_by_place(tmp_path):
+    data = pm.simulate(40, docs_per_query=12, n_features=6, seed=1)
+    first, *_, last = data.feature_names
+    assert directions_of({last: -1, first: 1}, data.feature_names) == (1, 0, 0, 0, 0, -1)
+    named = pm.LambdaMART(n_trees=5, monotone={first: 1}).fit(data)
+    assert named.model_ == pm.LambdaMART(n_trees=5, monotone=(1, 0, 0, 0, 0, 0)).fit(data).model_
+    assert named.model_ != pm.LambdaMART(n_trees=5).fit(data).model_
+    named.save(tmp_path / "m.pomona")
+    assert pm.load_model(tmp_path / "m.pomona").monotone == {first: 1}
+    with pytest.raises(pm.PomonaError, match="unknown feature 'nothing'"):
+        pm.LambdaMART(monotone={"nothing": 1}).fit(data)
+    with pytest.raises(pm.PomonaError, match="a table that gives a text an integer"):
+        pm.LambdaMART(monotone={first: "up"}).fit(data)
+    with pytest.raises(pm.PomonaError, match="monotone must be -1, 0 or 1"):
+        pm.LambdaMART(monotone={first: 2}).fit(data)
