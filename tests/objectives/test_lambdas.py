@@ -17,6 +17,7 @@ GRADES = {
 }
 CLOSED = [
     *("ndcg", "ndcg@1", "ndcg@3", "ndcg@10", "dcg@5", "p@5", "recall@5", "rbp", "rbp(p=0.5)@4", "wta"),
+    "success(relevant=4)@2",
     *("letor3:ndcg@5", "letor4:ndcg@10", "mslr:ndcg@10", "yahoo:ndcg@10", "ranklib:ndcg@5", "sklearn:ndcg@5"),
     *("letor3:p@10", "letor4:p@5", "mslr:p@5", "ranklib:p@10", "rbp(max_grade=4)@7"),
     *("ap", "ap@3", "ap@10", "letor4:ap", "mslr:ap", "lightgbm:ap@5"),

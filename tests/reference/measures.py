@@ -35,6 +35,10 @@ def reciprocal_rank(ranked, k=None, relevant=1):
     return next((1 / r for r, g in enumerate(ranked[:k], 1) if g >= relevant), 0.0)
 
 
+def success(ranked, k=None):
+    return float(any(g >= 1 for g in ranked[:k]))
+
+
 def err(ranked, k=None, max_grade=4):
     chance = [(2**g - 1) / 2**max_grade for g in ranked]
     return sum(
@@ -113,6 +117,7 @@ BY_NAME = {
     "recall": recall,
     "ap": average_precision,
     "rr": reciprocal_rank,
+    "success": success,
     "err": err,
     "nerr": nerr,
     "gap": graded_average_precision,
