@@ -30,7 +30,7 @@ SAMPLE = 200_000
 
 
 class Reordered(Protocol):
-    """The rows of a table in another order than they lie in: it is too large for a copy in memory."""
+    """The rows of a table in another order than they lie in, without a copy of them."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -41,8 +41,12 @@ class Reordered(Protocol):
         """The table as it lies."""
 
     @property
+    def rows(self) -> NDArray[np.int64]:
+        """Of the table, in the order meant."""
+
+    @property
     def places(self) -> NDArray[np.int64]:
-        """Of its rows, in the order meant."""
+        """Of the table's rows, in the order meant."""
 
     def __len__(self) -> int: ...
 
@@ -163,7 +167,8 @@ class Bins:
         has_nan = find_nan(X) if has_nan is None else has_nan
         whole = {f: np.concatenate([block[:, f] for _, block, _ in _blocks(X)]) for f in categorical}
         if not isinstance(X, np.ndarray):
-            X, rows = X[rows], np.arange(len(rows))
+            is_near = X.source.flags.writeable
+            X, rows = (X.source, np.sort(X.rows[rows])) if is_near else (X[rows], np.arange(len(rows)))
         edges: list[Features] = [np.empty(0, np.float32)] * n_features
 
         def cut(first_group: int, last_group: int) -> None:
@@ -250,12 +255,14 @@ def find_nan(X: Rows) -> NDArray[np.bool_]:
 
 
 def _blocks(X: Rows) -> Iterator[tuple[int, Features, NDArray[np.int64]]]:
-    """The table as one block, or the rows of one as they lie, in blocks that the disk reads at once.
+    """The table as one block, or, if it is mapped from disk, blocks of its rows that the disk reads at once.
 
     Each with the number of its first row, or with the places of its rows.
     """
     if isinstance(X, np.ndarray):
         return iter([(0, X, _IN_PLACE)])
+    if X.source.flags.writeable:
+        return iter([(0, X.source, X.places)])
     starts = range(0, len(X), _BLOCK_OF_ROWS)
     parts = ((first, slice(first, first + _BLOCK_OF_ROWS)) for first in starts)
     # Copies: kernels are compiled anew for arrays that cannot be written to, as mapped ones are.

@@ -29,6 +29,7 @@ from pomona._splitmix import word_of
 from pomona.errors import InputError
 from pomona.trees.codes import BLOCK_WIDTH
 from pomona.trees.peers import ALONE, Peers
+from pomona.trees.prefetch import prefetch
 
 STRIDE = 264
 SCRATCH = BLOCK_WIDTH * STRIDE
@@ -37,7 +38,7 @@ SCRATCH = BLOCK_WIDTH * STRIDE
 IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
 """The numbers of documents that are numbered as they stand."""
 
-_AHEAD = 256  # rows fetched together: without, an update took 2.3 ns on a tenth of the rows
+_AHEAD = 16  # rows asked for before their turn: without, an update on a tenth of them took 2.5 ns, not 0.45
 _PIECE = 1 << 16  # documents that are worth a thread
 
 
@@ -102,26 +103,16 @@ def accumulate(words, block, begin_word, end_word, rows, ordered, begin, end, ou
     Only words begin_word..end_word of the block's rows are looked at.
     """
     first_word, stride = block["word"], block["stride"]
-    touched = np.uint64(0)
-    for top in range(begin, end, _AHEAD):
-        n = min(_AHEAD, end - top)
-        some, values = rows[top : top + n], ordered[top : top + n]
-        # Rows of a small node lie far apart: read one word of each first, and their cache misses overlap.
-        for j in range(n):
-            touched ^= words[np.uint64(first_word + some[j] * stride + begin_word)]
-        # Four words, 32 bytes, at a time: their sums nearly fit the nearest cache.
-        for first in range(begin_word, end_word, 4):
-            last = min(first + 4, end_word)
-            for j in range(n):
-                at, value = first_word + some[j] * stride, values[j]
-                for w in range(first, last):
-                    word = words[np.uint64(at + w)]
-                    base = np.uint64(w * 8 * STRIDE)
-                    for t in range(8):
-                        code = (word >> np.uint64(8 * t)) & np.uint64(255)
-                        out[base + np.uint64(t * STRIDE) + code] += value
-    # Behind the last bin of a byte, where nobody looks: or LLVM drops the reads.
-    out[(begin_word * 8 + 1) * STRIDE - 1] = np.int64(touched)
+    for k in range(begin, end):
+        # Rows of a small node lie far apart, where the processor does not guess the next.
+        prefetch(words, np.uint64(first_word + rows[min(k + _AHEAD, end - 1)] * stride + begin_word))
+        at, value = first_word + rows[k] * stride, ordered[k]
+        for w in range(begin_word, end_word):
+            word = words[np.uint64(at + w)]
+            base = np.uint64(w * 8 * STRIDE)
+            for t in range(8):
+                code = (word >> np.uint64(8 * t)) & np.uint64(255)
+                out[base + np.uint64(t * STRIDE) + code] += value
 
 
 @kernel
