@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, over_chunks
+from pomona._jit import kernel, n_threads, over_chunks
 from pomona._splitmix import word_of
 from pomona.errors import InputError
 from pomona.trees.codes import BLOCK_WIDTH
@@ -39,7 +39,6 @@ IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
 """The numbers of documents that are numbered as they stand."""
 
 _AHEAD = 16  # rows asked for before their turn: without, an update on a tenth of them took 2.5 ns, not 0.45
-_PIECE = 1 << 16  # documents that are worth a thread
 
 
 @kernel
@@ -68,10 +67,14 @@ def _whole_sums(first, last, rows, gradient, hessian, scales):
 
 @kernel
 def _pack(first, last, gradient, hessian, seed, numbers, scales, bits, out):
-    """Rounded and packed: out (n_docs,) · numbers (n_docs,) of the documents, or (0,): as they stand here."""
+    """Rounded and packed: out (n_docs,) · numbers (n_docs,) of the documents, or (0,): as they stand here.
+
+    Returns sums of positive gradients, negative gradients and hessians, as they were rounded.
+    """
     gradient_scale, hessian_scale = scales
     count_bits, gradient_shift = bits
     unit = 1.0 / (1 << 24)
+    positive, negative, hessians = 0, 0, 0
     for i in range(first, last):
         number = numbers[i] if numbers.size else i
         z = word_of(seed, np.uint64(number))  # random, but of (seed, document) alone
@@ -79,11 +82,15 @@ def _pack(first, last, gradient, hessian, seed, numbers, scales, bits, out):
         g = np.int64(np.floor(gradient[i] * gradient_scale + up * unit))
         h = np.int64(np.floor(hessian[i] * hessian_scale + down * unit))
         out[i] = (g << gradient_shift) + (h << count_bits) + 1
+        positive += max(g, 0)
+        negative -= min(g, 0)
+        hessians += h
+    return positive, negative, hessians
 
 
 @kernel
 def _integer_sums(first, last, rows, packed, bits):
-    """Sums of positive gradients, negative gradients and hessians, as they were rounded."""
+    """The same of some of the documents."""
     count_bits, gradient_shift = bits
     mask = (1 << (gradient_shift - count_bits)) - 1
     positive, negative, hessians = 0, 0, 0
@@ -178,10 +185,13 @@ def pack(
     out: NDArray[np.int64],
     numbers: NDArray[np.int64] = IN_PLACE,
     peers: Peers = ALONE,
+    *,
+    is_bag: bool = True,
 ) -> Packing:
     """Fill `out[row]` with the packed integer of every row, and say how to read those of `rows`.
 
     numbers : of the documents among those of all peers.
+    is_bag : whether `rows` may be others than all documents.
     """
     n, *largest = _facts(rows, gradient, hessian, peers)
     count_bits = n.bit_length()
@@ -190,15 +200,17 @@ def pack(
     # Rounding moves a sum by √n / 2 or so; a sum that still left its field would only cost another round.
     slack = 4 * math.sqrt(n)
     units = tuple(power_of_two((2**52 - n) / n, value) for value in largest)
-    parts = over_chunks(_whole_sums, len(rows), rows, gradient, hessian, units, smallest=_PIECE)
+    parts = over_chunks(_whole_sums, len(rows), rows, gradient, hessian, units, smallest=share(len(rows)))
     positive, negative, hessians = _added(parts, peers)
     gradient_scale = power_of_two(limits[0] - slack, max(positive, negative) / units[0])
     hessian_scale = power_of_two(limits[1] - slack, hessians / units[1])
     bits = (count_bits, count_bits + hessian_bits)
     while True:
         rounding = (np.uint64(seed), numbers, (gradient_scale, hessian_scale))
-        over_chunks(_pack, len(out), gradient, hessian, *rounding, bits, out, smallest=_PIECE)
-        up, down, h = _added(over_chunks(_integer_sums, len(rows), rows, out, bits, smallest=_PIECE), peers)
+        sums = over_chunks(_pack, len(out), gradient, hessian, *rounding, bits, out, smallest=share(len(out)))
+        if is_bag:
+            sums = over_chunks(_integer_sums, len(rows), rows, out, bits, smallest=share(len(rows)))
+        up, down, h = _added(sums, peers)
         if max(up, down) <= limits[0] and h <= limits[1]:
             total = ((up - down) << bits[1]) + (h << count_bits) + n
             scales = (gradient_scale, hessian_scale)
@@ -210,7 +222,7 @@ def _facts(
     rows: NDArray[np.int32], gradient: NDArray[np.float32], hessian: NDArray[np.float32], peers: Peers
 ) -> tuple[int, float, float]:
     """The number of rows, the largest gradient and the largest hessian of all; refuses what is no number."""
-    chunks = over_chunks(_extremes, len(gradient), gradient, hessian, smallest=_PIECE)
+    chunks = over_chunks(_extremes, len(gradient), gradient, hessian, smallest=share(len(gradient)))
     own = np.array([*chunks, (0.0, 0.0, np.inf, 1.0)])
     facts = peers.gather(np.array([*own[:, :2].max(axis=0), *own[:, 2:].min(axis=0), len(rows)]))
     if not facts[:, 3].all():
@@ -228,6 +240,14 @@ def _added(parts: list[tuple[float, float, float]], peers: Peers) -> tuple[int, 
     sums = np.array([sum(int(part[field]) for part in parts) for field in range(3)], np.int64)
     peers.add(sums)
     return int(sums[0]), int(sums[1]), int(sums[2])
+
+
+def share(n_docs: int, least: int = 1 << 15) -> int:
+    """The documents of a thread that has as many as any other: for work that takes equally long on each.
+
+    least : what is worth a thread.
+    """
+    return -(-n_docs // max(1, min(n_threads(), n_docs // least)))
 
 
 def power_of_two(limit: float, total: float) -> float:
