@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, over_chunks
+from pomona._jit import kernel, n_threads, over_chunks
 from pomona._types import Features
 from pomona.errors import InputError
 from pomona.trees.codes import Codes, encode
@@ -59,6 +59,7 @@ Rows: TypeAlias = Features | Reordered
 
 _IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
 _BLOCK_OF_ROWS = 1 << 14
+_CACHE_LINE = 16  # features that come with one, where there are enough of them for all threads
 
 
 @kernel
@@ -170,11 +171,12 @@ class Bins:
             is_near = X.source.flags.writeable
             X, rows = (X.source, np.sort(X.rows[rows])) if is_near else (X[rows], np.arange(len(rows)))
         edges: list[Features] = [np.empty(0, np.float32)] * n_features
+        width = min(_CACHE_LINE, -(-n_features // (2 * n_threads())))
 
         def cut(first_group: int, last_group: int) -> None:
             cuts = np.empty(256, np.float32)
-            for first in range(first_group * 16, min(last_group * 16, n_features), 16):
-                columns = np.empty((min(16, n_features - first), len(rows)), np.float32)
+            for first in range(first_group * width, min(last_group * width, n_features), width):
+                columns = np.empty((min(width, n_features - first), len(rows)), np.float32)
                 _gather_columns(X, rows, first, columns)
                 for f, column in enumerate(columns, first):
                     column.sort()  # NaN to the end
@@ -182,7 +184,7 @@ class Bins:
                     n_cuts = _cut(known, max_bins - int(has_nan[f]), cuts)
                     edges[f] = cuts[:n_cuts].copy()
 
-        over_chunks(cut, -(-n_features // 16))
+        over_chunks(cut, -(-n_features // max(width, 1)))
         categories = {f: _categories(column, max_bins - 1) for f, column in whole.items()}
         for f, known in categories.items():
             edges[f] = np.arange(len(known) - 1, dtype=np.float32) + np.float32(0.5)  # of their places

@@ -123,17 +123,19 @@ def accumulate(words, block, begin_word, end_word, rows, ordered, begin, end, ou
 
 
 @kernel
-def settle(first, last, bytes_, seats, bin_start, partials, out_child, sibling):
+def settle(first, last, bytes_, seats, bin_start, partials, is_used, out_child, sibling):
     """Move sums of bytes first..last to `out_child`, and take them from `sibling`, so far the parent's.
 
-    bin_start (n_features + 1,) · partials (any, n_blocks, SCRATCH), zero again afterwards · out_child,
-    sibling (all bins,).
+    bin_start (n_features + 1,) · partials (any, n_blocks, SCRATCH), zero again afterwards · is_used (any,):
+    not 0 if there are any sums in a partial · out_child, sibling (all bins,).
     """
     for k in range(first, last):
         byte = bytes_[k]
         n, b, at = byte["n_codes"], k // BLOCK_WIDTH, k % BLOCK_WIDTH * STRIDE
         sums = partials[0, b, at : at + n]
         for p in range(1, partials.shape[0]):
+            if is_used[p] == 0:
+                continue
             more = partials[p, b, at : at + n]
             for code in range(n):
                 sums[code] += more[code]
