@@ -1,7 +1,7 @@
 import numpy as np
 
 from pomona._jit import kernel, threads, together
-from pomona._team import await_reports, await_step, dismiss, new_board, publish, report, take
+from pomona._team import await_reports, await_step, dismiss, enroll, new_board, publish, report, take
 
 
 @kernel
@@ -70,3 +70,12 @@ def test_a_dismissed_team_goes_home():
     dismiss(board)
     assert not await_step(board)
     assert take(board) == -1
+
+
+def test_members_have_numbers_of_their_own():
+    board, numbers = new_board(), []
+    with threads(5):
+        together(lambda: None, lambda: numbers.append(enroll(board)), lambda: None)
+    while len(numbers) < 4:
+        numbers.append(enroll(board))
+    assert sorted(numbers) == [1, 2, 3, 4]

@@ -8,6 +8,7 @@ No step needs a member: a lead whose members are late, or never come, does every
 can block however busy the machine is. A member that waits long gives its core away.
 
     lead                                        member
+                                                number = enroll(board)
     publish(board, n)                           while await_step(board):
     while (task := take(board)) >= 0:               task = take(board)
         ...                                         if task >= 0:
@@ -27,8 +28,8 @@ from numpy.typing import NDArray
 from pomona._jit import intrinsic, ir, kernel, types
 
 # Places on the board, each on its own cache line: number of the step, its tasks and the next of them in one
-# word, so that one atomic addition takes a task of the very step that it names; reports; the end.
-_STEP, _REPORTS, _OVER = 0, 8, 16
+# word, so that one atomic addition takes a task of the very step that it names; reports; the end; members.
+_STEP, _REPORTS, _OVER, _MEMBERS = 0, 8, 16, 24
 _FIELD = 20
 _MASK = (1 << _FIELD) - 1
 _PATIENCE = 4096  # looks at the board, some 50 µs, before a core is given away
@@ -103,12 +104,18 @@ def _give_way(typing_context: Any) -> Any:
 
 def new_board() -> NDArray[np.int64]:
     """What a team shares."""
-    return np.zeros(24, np.int64)
+    return np.zeros(32, np.int64)
 
 
 def dismiss(board: NDArray[np.int64]) -> None:
     """Send the members home."""
     board[_OVER] = 1
+
+
+@kernel
+def enroll(board):
+    """The number of a member, from 1: the lead has 0."""
+    return _add_atomically(board, _MEMBERS, 1) + 1
 
 
 @kernel

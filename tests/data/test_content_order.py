@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pomona as pm
-from pomona.data import content_order
 from pomona.data.content_order import _hashes, in_content_order
 from pomona.data.taken_rows import TakenRows
 
@@ -95,20 +94,22 @@ def test_every_value_counts():
     assert len(set(hashes.tolist())) == 10
 
 
-def test_beyond_the_budget_features_stay_where_they_are(monkeypatch):
+def test_features_stay_where_they_are_until_all_are_looked_at():
     data = in_content_order(pm.simulate(200, docs_per_query=50, n_features=30, seed=1)).gathered()
-    turned = pm.Dataset(data.X[::-1], data.y[::-1], data.qid[::-1])
-    copied = in_content_order(turned)
-    monkeypatch.setattr(content_order, "fits_memory", lambda n_bytes: False)
     assert in_content_order(data) is data
+    turned = pm.Dataset(data.X[::-1], data.y[::-1], data.qid[::-1], feature_names=data.feature_names)
     lazy = in_content_order(turned)
-    rows = lazy.lazy_features
+    rows, ordered = lazy.lazy_features, lazy.gathered()
     assert isinstance(rows, TakenRows)
     assert rows.source is turned.gathered().X
-    assert (rows[100:200] == copied.gathered().X[100:200]).all()
+    assert (rows[100:200] == data.X[100:200]).all()
     one = lazy.take([3, 1])
     assert isinstance(lazy.lazy_features, TakenRows)
-    assert (one.gathered().X == copied.take([3, 1]).gathered().X).all()
+    assert (one.gathered().X == data.take([3, 1]).X).all()
+    names = lazy.feature_names[::-1]
+    assert (ordered.with_features(names).X == data.with_features(names).X).all()
     for name in ("X", "y", "qid"):
-        assert (getattr(lazy, name) == getattr(copied, name)).all()
+        assert (getattr(lazy, name) == getattr(turned, name)).all()
+        assert (getattr(ordered, name) == getattr(data, name)).all()
     assert isinstance(lazy.lazy_features, np.ndarray)
+    assert lazy.lazy_features is ordered.lazy_features  # one copy

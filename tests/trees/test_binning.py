@@ -125,7 +125,10 @@ def test_wrong_input_is_refused():
         Bins.of(column(1, 2)).codes(np.zeros((1, 2), np.float32))
 
 
-def test_rows_in_another_order_than_they_lie_are_binned_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_mapped", [False, True])
+def test_rows_in_another_order_than_they_lie_are_binned_where_they_are(
+    monkeypatch: pytest.MonkeyPatch, is_mapped: bool
+) -> None:
     class Rows:
         shape = (1000, 5)
         source = np.random.default_rng(3).normal(size=(1000, 5)).astype(np.float32)
@@ -137,11 +140,13 @@ def test_rows_in_another_order_than_they_lie_are_binned_in_blocks(monkeypatch: p
 
         def __getitem__(self, numbers: np.ndarray) -> np.ndarray:
             assert len(numbers) <= binning.SAMPLE
+            assert is_mapped
             return self.source[self.rows[numbers]]
 
     table = Rows.source
     table[:, 1], table[7, 2] = table[:, 1].round(), np.nan
     X = table[Rows.rows]
+    table.flags.writeable = not is_mapped
     monkeypatch.setattr(binning, "SAMPLE", 300)
     expected, codes = Bins.of(X, seed=1), Bins.of(X, seed=1).codes(X)
     monkeypatch.setattr(binning, "_BLOCK_OF_ROWS", 64)

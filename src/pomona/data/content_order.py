@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
-from pomona._scratch import fits_memory
 from pomona._splitmix import mix, word_of
-from pomona._types import Values
+from pomona._types import Offsets, Values
 from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
 from pomona.data.text import offsets
@@ -40,7 +39,7 @@ def _hash_rows(first, last, bits, out):
 def in_content_order(data: Dataset, weights: Values | None = None) -> Dataset:
     """The same documents in the order of their content, without a copy if they are in it already.
 
-    Features that memory has no room for once more stay in their order, until somebody looks at all of them.
+    Features stay where they are until somebody looks at all of them: forests do not.
 
     weights : of the documents, in the order of `data.gathered()`. They only tell documents apart that are
         alike else: the order is the same with weights of 1 and without any.
@@ -53,18 +52,29 @@ def in_content_order(data: Dataset, weights: Values | None = None) -> Dataset:
     came, data = data, data.gathered()
     keys = _document_keys(data, weights)
     queries = np.lexsort(_query_keys(keys, data))
-    place: NDArray[np.int64] = np.empty_like(queries)
-    place[queries] = np.arange(len(queries))
-    rows = np.lexsort([*keys, np.repeat(place, np.diff(data.query_ptr))])
+    query_ptr = offsets(np.diff(data.query_ptr)[queries])
+    rows = _sorted_rows(keys, data.query_ptr[queries], query_ptr)
     if (rows[1:] > rows[:-1]).all():
         return came
-    query_ptr = offsets(np.diff(data.query_ptr)[queries])
-    lazy = not fits_memory(data.X.nbytes)
-    ordered = data.take_rows(rows, query_ptr, data.qids[queries], lazy=lazy)
-    for name in ("y", "query_ptr", "qids", *(() if lazy else ("X",))):  # what was lent to read only stays so
+    ordered = data.take_rows(rows, query_ptr, data.qids[queries], lazy=True)
+    for name in ("y", "query_ptr", "qids"):  # what was lent to read only stays so
         getattr(ordered, name).flags.writeable = getattr(data, name).flags.writeable
     ordered.input_order = rows if came.input_order is None else came.input_order[rows]
     return ordered
+
+
+def _sorted_rows(keys: list[NDArray[np.uint64]], begins: Offsets, query_ptr: Offsets) -> Offsets:
+    """Rows of queries that begin there and are to lie so, the rows of each by their keys, the last first."""
+    lengths = np.diff(query_ptr)
+    rows: Offsets = np.repeat(begins - query_ptr[:-1], lengths) + np.arange(query_ptr[-1])
+
+    def sort(first: int, last: int) -> None:
+        some = rows[query_ptr[first] : query_ptr[last]]
+        queries = np.repeat(np.arange(first, last), lengths[first:last])
+        some[:] = some[np.lexsort([*(key[some] for key in keys), queries])]
+
+    over_chunks(sort, len(lengths), smallest=64)
+    return rows
 
 
 def query_keys(data: Dataset, weights: Values | None = None) -> NDArray[np.uint64]:

@@ -339,7 +339,7 @@ class Dataset:
             return self
         place = {name: j for j, name in enumerate(self.feature_names)}
         if place.keys() == set(wanted) and len(place) == self.n_features == len(wanted):
-            X = np.ascontiguousarray(self._X[:, [place[name] for name in wanted]])
+            X = np.ascontiguousarray(np.asarray(self._X)[:, [place[name] for name in wanted]])
             data = self._with(X, self._y, wanted)
             old = ((j, place[name]) for j, name in enumerate(wanted))
             data.categories = {j: self.categories[at] for j, at in old if at in self.categories}

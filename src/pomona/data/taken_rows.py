@@ -49,8 +49,15 @@ class TakenRows:
     def __getitem__(self, rows: slice | NDArray[Any]) -> Features:
         return take(self.source, self.rows[rows])
 
+    @cached_property
+    def copy(self) -> Features:
+        """Of all rows, made once; not to be written to if the table is not."""
+        made = take(self.source, self.rows)
+        made.flags.writeable = self.source.flags.writeable
+        return made
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Features:
-        return np.asarray(self[:], dtype)
+        return np.asarray(self.copy, dtype)
 
 
 def take(X: Features, rows: Offsets) -> Features:

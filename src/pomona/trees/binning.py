@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, over_chunks
+from pomona._jit import kernel, n_threads, over_chunks
 from pomona._types import Features
 from pomona.errors import InputError
 from pomona.trees.codes import Codes, encode
@@ -30,7 +30,7 @@ SAMPLE = 200_000
 
 
 class Reordered(Protocol):
-    """The rows of a table in another order than they lie in: it is too large for a copy in memory."""
+    """The rows of a table in another order than they lie in, without a copy of them."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -41,8 +41,12 @@ class Reordered(Protocol):
         """The table as it lies."""
 
     @property
+    def rows(self) -> NDArray[np.int64]:
+        """Of the table, in the order meant."""
+
+    @property
     def places(self) -> NDArray[np.int64]:
-        """Of its rows, in the order meant."""
+        """Of the table's rows, in the order meant."""
 
     def __len__(self) -> int: ...
 
@@ -55,6 +59,7 @@ Rows: TypeAlias = Features | Reordered
 
 _IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
 _BLOCK_OF_ROWS = 1 << 14
+_CACHE_LINE = 16  # features that come with one, where there are enough of them for all threads
 
 
 @kernel
@@ -163,13 +168,15 @@ class Bins:
         has_nan = find_nan(X) if has_nan is None else has_nan
         whole = {f: np.concatenate([block[:, f] for _, block, _ in _blocks(X)]) for f in categorical}
         if not isinstance(X, np.ndarray):
-            X, rows = X[rows], np.arange(len(rows))
+            is_near = X.source.flags.writeable
+            X, rows = (X.source, np.sort(X.rows[rows])) if is_near else (X[rows], np.arange(len(rows)))
         edges: list[Features] = [np.empty(0, np.float32)] * n_features
+        width = min(_CACHE_LINE, -(-n_features // (2 * n_threads())))
 
         def cut(first_group: int, last_group: int) -> None:
             cuts = np.empty(256, np.float32)
-            for first in range(first_group * 16, min(last_group * 16, n_features), 16):
-                columns = np.empty((min(16, n_features - first), len(rows)), np.float32)
+            for first in range(first_group * width, min(last_group * width, n_features), width):
+                columns = np.empty((min(width, n_features - first), len(rows)), np.float32)
                 _gather_columns(X, rows, first, columns)
                 for f, column in enumerate(columns, first):
                     column.sort()  # NaN to the end
@@ -177,7 +184,7 @@ class Bins:
                     n_cuts = _cut(known, max_bins - int(has_nan[f]), cuts)
                     edges[f] = cuts[:n_cuts].copy()
 
-        over_chunks(cut, -(-n_features // 16))
+        over_chunks(cut, -(-n_features // max(width, 1)))
         categories = {f: _categories(column, max_bins - 1) for f, column in whole.items()}
         for f, known in categories.items():
             edges[f] = np.arange(len(known) - 1, dtype=np.float32) + np.float32(0.5)  # of their places
@@ -250,12 +257,14 @@ def find_nan(X: Rows) -> NDArray[np.bool_]:
 
 
 def _blocks(X: Rows) -> Iterator[tuple[int, Features, NDArray[np.int64]]]:
-    """The table as one block, or the rows of one as they lie, in blocks that the disk reads at once.
+    """The table as one block, or, if it is mapped from disk, blocks of its rows that the disk reads at once.
 
     Each with the number of its first row, or with the places of its rows.
     """
     if isinstance(X, np.ndarray):
         return iter([(0, X, _IN_PLACE)])
+    if X.source.flags.writeable:
+        return iter([(0, X.source, X.places)])
     starts = range(0, len(X), _BLOCK_OF_ROWS)
     parts = ((first, slice(first, first + _BLOCK_OF_ROWS)) for first in starts)
     # Copies: kernels are compiled anew for arrays that cannot be written to, as mapped ones are.

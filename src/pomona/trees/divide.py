@@ -6,7 +6,7 @@ becomes the larger side's. Each is a step of a team (`_team.py`), cut into tasks
 
     SORT     ranges of rows, each into its lefts and its rights
     PLACE    the same ranges, to where they belong
-    ADD      parts of the smaller side × words of their bytes, into sums of their own
+    ADD      blocks × parts of the smaller side, into sums of whoever does it
     SETTLE   bytes of the rows: sums become histograms, and both sides are searched for splits
     SHARED   features: the split that all cells of a level share (oblivious trees)
 
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from pomona._beside import compile_beside
 from pomona._jit import address_of, call, kernel, type_of, types
-from pomona._team import await_reports, await_step, publish, report, take
+from pomona._team import await_reports, await_step, enroll, publish, report, take
 from pomona._types import Offsets
 from pomona.trees.allowed import limit, limit_level
 from pomona.trees.categories import search_sets, sort_by_set
@@ -79,7 +79,6 @@ ORDER = np.dtype(
         ("large", np.int64),
         ("n_tasks", np.int64),
         ("n_parts", np.int64),
-        ("n_groups", np.int64),
         ("n_cells", np.int64),
         ("max_depth", np.int64),
         ("by_level", np.float64),
@@ -103,10 +102,10 @@ NO_SIBLING = -1
 
 # The least a task is worth taking, some 5 µs: rows to sort, sums to add to, bytes to settle, bins to search.
 _SORTED_ROWS = 1 << 12
-_ADDED = 1 << 13
+_ADDED = 1 << 14
 _SETTLED_BYTES = 8
 _SEARCHED_BINS = 1 << 12
-_OWN_SUMS = 1 << 17  # additions from which a part of the rows is worth sums of its own, to be merged later
+_PARTS = 4  # of the rows for each thread, so that one that is late leaves its to others
 
 
 class Table(NamedTuple):
@@ -151,7 +150,7 @@ class Table(NamedTuple):
     node_sets: NDArray[np.uint64]
     """The same of divided nodes."""
     n_left: NDArray[np.int64]
-    """(n_threads,) documents of each sorted range that go left"""
+    """(n_threads,) documents of each sorted range that go left; later, which threads have added to sums"""
     best_splits: NDArray[np.void]
     """(n_tasks, 2) SPLIT, the best of each task for both sides"""
     order: NDArray[np.void]
@@ -231,18 +230,23 @@ def _place(task, table, order):
         table.ordered[k] = table.packed[rows[k]]
 
 
+@kernel
+def _signed(task, member, order):
+    """The number of a task; when histograms are added up, the same with the number of who does it."""
+    return task + (order["n_tasks"] * member if order["step"] == ADD else 0)
+
+
 @kernel(by_address=True)
-def _add(task, table, order):
-    n_blocks, n_groups = table.blocks.size, order["n_groups"]
-    part, b, group = task // (n_blocks * n_groups), task // n_groups % n_blocks, task % n_groups
-    block, out = table.blocks[b], table.scratch[part, b]
-    none = np.int64(0)
-    words = _cut(none, block["n_words"], n_groups, group), _cut(none, block["n_words"], n_groups, group + 1)
+def _add(signed, table, order):
+    member, task = signed // order["n_tasks"], signed % order["n_tasks"]
+    b, part = task // order["n_parts"], task % order["n_parts"]
+    block, out = table.blocks[b], table.scratch[member, b]
+    table.n_left[member] = 1
     first = _cut(order["begin"], order["end"], order["n_parts"], part)
     last = _cut(order["begin"], order["end"], order["n_parts"], part + 1)
     # The rows of the root are all documents in order, or `ordered` was filled in.
     values = table.packed if order["is_root"] else table.ordered
-    accumulate(table.words, block, words[0], words[1], table.rows, values, first, last, out)
+    accumulate(table.words, block, np.int64(0), block["n_words"], table.rows, values, first, last, out)
 
 
 @kernel
@@ -280,7 +284,7 @@ def _settle(task, table, order):
     small, large = table.leaves[order["small"]], table.leaves[order["large"]]
     sibling = table.histograms.shape[0] - 1 if order["large"] == NO_SIBLING else large["slot"]
     settle(
-        first, last, table.bytes_, table.seats, table.bin_start, table.scratch[: order["n_parts"]],
+        first, last, table.bytes_, table.seats, table.bin_start, table.scratch, table.n_left,
         table.histograms[small["slot"]], table.histograms[sibling],
     )  # fmt: skip
     if order["is_searched"]:
@@ -310,11 +314,12 @@ def _search_shared(task, table, order):
 @kernel
 def serve(table):
     """What a member of the team does until it is dismissed."""
-    board = table.board
+    board, order = table.board, table.order[0]
+    member = enroll(board)
     while await_step(board):
         task = take(board)
         if task >= 0:
-            call(table.addresses[table.order[0]["step"]], task, table, table.order[0])
+            call(table.addresses[order["step"]], _signed(task, member, order), table, order)
             report(board)
 
 
@@ -366,12 +371,11 @@ def _fill(unused, table, order):
     small, large = order["small"], order["large"]
     order["begin"], order["end"] = leaves[small]["begin"], leaves[small]["end"]
     work = (order["end"] - order["begin"]) * width
-    order["n_parts"] = _tasks(n_threads, work, np.int64(_OWN_SUMS))
-    order["n_groups"] = 1
-    wanted = 2 * _tasks(n_threads, work, np.int64(_ADDED))
-    while order["n_groups"] < 8 and order["n_parts"] * n_blocks * order["n_groups"] < wanted:
-        order["n_groups"] *= 2
-    order["n_tasks"] = order["n_parts"] * n_blocks * order["n_groups"]
+    most = _PARTS * n_threads if n_threads > 1 else 1
+    order["n_parts"] = _tasks(most, work, np.int64(n_blocks * _ADDED))
+    order["n_tasks"] = order["n_parts"] * n_blocks
+    for member in range(n_threads):
+        table.n_left[member] = 0
     call(table.addresses[RUN], np.int64(ADD), table, order)
     order["n_tasks"] = _tasks(n_threads, width, np.int64(_SETTLED_BYTES))
     if order["is_searched"] and order["is_limited"]:

@@ -142,7 +142,8 @@ class SharedSteps:
 
         over_chunks(add, n_parts * len(blocks))
         sums = table.histograms[int(table.leaves[leaf]["slot"])]
-        layout = (table.bytes_, table.seats, table.bin_start, self._scratch[:n_parts])
+        used = np.ones(n_parts, np.int64)
+        layout = (table.bytes_, table.seats, table.bin_start, self._scratch[:n_parts], used)
         # Taken from the slot that nobody reads: the parent has sums of all peers, these are our own.
         over_chunks(settle, len(table.bytes_), *layout, sums, table.histograms[-1], smallest=_SETTLED_BYTES)
         self.workspace.peers.add(sums)

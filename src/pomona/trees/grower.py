@@ -24,11 +24,11 @@ from pomona.trees.binning import Bins
 from pomona.trees.categories import N_WORDS, members_of_bins, walk_rest
 from pomona.trees.codes import Codes
 from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
-from pomona.trees.histogram import IN_PLACE, SCRATCH, pack, power_of_two
+from pomona.trees.histogram import IN_PLACE, SCRATCH, pack, power_of_two, share
 from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
-_PIECE = 1 << 13
+_PIECE = 1 << 13  # documents whose sums are added up at a time
 
 
 @kernel
@@ -237,7 +237,9 @@ class Workspace:
         table.rows[:n] = chosen
         searched = self.hessian if rules.newton_splits else _levelled(self.hessian, chosen)
         seed, whose = int(rng.integers(2**63)), (self.numbers, self.peers)
-        self.packing = packing = pack(chosen, self.gradient, searched, seed, table.packed, *whose)
+        self.packing = packing = pack(
+            chosen, self.gradient, searched, seed, table.packed, *whose, is_bag=self.is_bag
+        )
         limits = (rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)
         table.terms[:] = terms_of(packing, *limits, bounded=any(rules.monotone or ()))
         if rules.feature_fraction < 1 and len(self.usable):
@@ -272,10 +274,13 @@ class Workspace:
         for leaf, (begin, end) in enumerate(leaves[["begin", "end"]].tolist()):
             first_piece.append(len(pieces))
             pieces += [(at, min(at + _PIECE, end), leaf) for at in range(begin, max(end, begin + 1), _PIECE)]
-        leaf_of_row = np.full(self.codes.n_docs, -1, np.int32)
+        leaf_of_row: NDArray[np.int32] = np.empty(self.codes.n_docs, np.int32)
+        if self.is_bag:
+            leaf_of_row[:] = -1
         sums = np.empty((len(pieces), 2), np.int64)
         tables = (np.array(pieces, np.int64), self.table.rows, self.gradient, self.hessian)
-        over_chunks(_value_pieces, len(pieces), *tables, scales, sums, leaf_of_row, smallest=4)
+        smallest = share(len(pieces), 4)
+        over_chunks(_value_pieces, len(pieces), *tables, scales, sums, leaf_of_row, smallest=smallest)
         totals: NDArray[np.int64] = np.add.reduceat(sums, first_piece)
         self.peers.add(totals)
         return totals / scales, leaf_of_row

@@ -17,6 +17,7 @@ from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.rankers.forests.training.grown import leaves_in
 from pomona.trees.grower import Grower, GrownTree
+from pomona.trees.histogram import share
 
 
 @kernel
@@ -76,8 +77,8 @@ class Outputs:
 
     def add(self, output: int, tree: GrownTree, value: Values) -> None:
         """Add the values of a tree's leaves; on a GPU, of the tree just grown."""
-        n_docs = self._values.shape[1]
-        over_chunks(_add_values, n_docs, value, tree.leaf_of_row, self._values[output], smallest=1 << 14)
+        out = self._values[output]
+        over_chunks(_add_values, len(out), value, tree.leaf_of_row, out, smallest=share(len(out)))
 
     def in_memory(self) -> Values:
         """The outputs as they are now."""
