@@ -24,7 +24,7 @@ def forests(draw):
     trees = []
     for _ in range(draw(st.integers(0, 6))):
         if draw(st.booleans()):
-            n_leaves = draw(st.one_of(st.integers(1, 9), st.sampled_from([31, 64, 65, 255, 300])))
+            n_leaves = draw(st.one_of(st.integers(1, 9), st.sampled_from([31, 64, 65, 256, 257, 300])))
             trees.append(plain.random_tree(random, n_leaves, N_FEATURES, thresholds))
         else:
             trees.append(plain.oblivious_tree(random, draw(st.integers(0, 9)), N_FEATURES, thresholds))
@@ -131,7 +131,7 @@ def test_kernels_compile_once_whatever_the_arrays_are():
         array.flags.writeable = False
     made = Forest(**arrays, n_features=N_FEATURES)
     made.score(X)
-    kernels = score._encode, score._add_trees
+    kernels = score._encode, score._add_small
     compiled = [len(kernel.signatures) for kernel in kernels]  # by forests with float64 thresholds, too
     for forest in (made, Forest(**read_only, n_features=N_FEATURES), pickle.loads(pickle.dumps(made))):
         for rows in (X, fixed, X[5:], np.asfortranarray(X), X.astype(float)):
