@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MOST_CUTS = 255  # a byte then counts all of them, and 255 lies above every rank
 _MOST_LEAVES = 256  # of a tree whose leaves are numbered by bytes
+_MOST_LEVELS = 16  # of an oblivious tree whose leaves are numbered by two bytes
 _FEW_LEVELS = 2  # of oblivious trees that are walked as any other: they shall not part those around them
 
 SMALL, LARGE, OBLIVIOUS, DEEP = range(4)
@@ -130,8 +131,8 @@ class CodedForest:
         """(kind, first, last) of successive trees that are of one kind."""
         n_leaves = np.diff(self.leaf_ptr)
         is_wide = n_leaves > _MOST_LEAVES
-        walked = (self.n_levels < 0) | ((self.n_levels > 0) & (self.n_levels <= _FEW_LEVELS))
-        kind = np.where(walked, np.where(is_wide, LARGE, SMALL), np.where(is_wide, DEEP, OBLIVIOUS))
+        counted = (self.n_levels == 0) | ((self.n_levels > _FEW_LEVELS) & (self.n_levels <= _MOST_LEVELS))
+        kind = np.where(counted, np.where(is_wide, DEEP, OBLIVIOUS), np.where(is_wide, LARGE, SMALL))
         starts = np.flatnonzero(np.diff(kind, prepend=-1)).tolist()
         return [(int(kind[first]), first, last) for first, last in pairwise([*starts, self.n_trees])]
 
