@@ -91,6 +91,14 @@ def test_threads_and_batches_do_not_change_a_bit(monkeypatch):
     assert np.array_equal(found[0][0], forest.score(X))
 
 
+@pytest.mark.parametrize("n_trees", [1, 2, 3, 4, 5])
+def test_even_the_sign_of_a_zero_is_kept(n_trees):
+    stump = {"feature": [0], "threshold": [0.0], "nan_left": [True], "left": [~0], "right": [~1]}
+    arrays = plain.plant(np.random.default_rng(0), [stump] * n_trees, [-0.0])
+    scores = Forest(**arrays, n_features=1, base=-0.0).score(np.arange(-9.0, 9.0)[:, None])
+    assert np.signbit(scores).all()
+
+
 def test_stages():
     random = np.random.default_rng(1)
     trees = [plain.random_tree(random, 5, N_FEATURES, SPECIAL) for _ in range(7)]
