@@ -9,7 +9,9 @@ CPU time, so that what else runs on the machine matters little.
 """
 
 import argparse
+import itertools
 import time
+from collections import deque
 
 import numpy as np
 from tests.reference import forest as plain
@@ -59,6 +61,22 @@ def best_seconds(runs, rounds, clock=time.perf_counter):
             run()
             best[name] = min(best[name], clock() - start)
     return best
+
+
+def percentiles(calls, requests, n_calls):
+    """(median, 99th percentile) of each call in microseconds; they take turns, request after request.
+
+    Another one begins at every turn: whoever comes after a peer finds the caches full of its trees.
+    """
+    seconds, order = {name: [] for name in calls}, deque(calls.items())
+    for turn, request in zip(range(n_calls + 20), itertools.cycle(requests), strict=False):
+        order.rotate()
+        for name, call in order:
+            start = time.perf_counter()
+            call(request)
+            if turn >= 20:
+                seconds[name].append(time.perf_counter() - start)
+    return {name: np.percentile(taken, [50, 99]) * 1e6 for name, taken in seconds.items()}
 
 
 def print_parts(forest, X, rounds):
