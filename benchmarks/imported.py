@@ -11,7 +11,6 @@ engine scores a model of its own, beside Pomona's scoring of the same trees. On 
 """
 
 import argparse
-import itertools
 import re
 import time
 from importlib.util import find_spec
@@ -19,7 +18,7 @@ from importlib.util import find_spec
 import numpy as np
 
 import pomona as pm
-from benchmarks.score import BATCH, N_FEATURES, lightgbm_booster, xgboost_booster
+from benchmarks.score import BATCH, N_FEATURES, lightgbm_booster, percentiles, xgboost_booster
 from pomona._jit import threads
 from pomona.trees.readers.reader import Nodes
 
@@ -98,18 +97,6 @@ def batch_microseconds(calls, X, rounds):
     return {name: seconds / len(X) * 1e6 for name, seconds in best.items()}
 
 
-def medians(calls, queries, n_calls=300):
-    """Microseconds of each call, which take turns, every time with another query."""
-    seconds = {name: [] for name in calls}
-    for turn, query in zip(range(n_calls + 10), itertools.cycle(queries), strict=False):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            call(query)
-            if turn >= 10:
-                seconds[name].append(time.perf_counter() - start)
-    return {name: float(np.median(taken)) * 1e6 for name, taken in seconds.items()}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trees", type=int, default=500)
@@ -157,7 +144,7 @@ def main():
             for name, (_, predict) in peers.items():
                 ranker = rankers[name]
                 calls = {"theirs": predict, "forest": ranker.model_.score, "whole": ranker.predict}
-                cells = " | ".join(f"{taken:.0f}" for taken in medians(calls, queries).values())
+                cells = " | ".join(f"{taken:.0f}" for taken, _ in percentiles(calls, queries, 300).values())
                 print(f"| {n_docs} | {name} | {cells} |", flush=True)
 
 

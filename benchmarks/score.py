@@ -1,13 +1,17 @@
 """Scoring with 500 trees of 64 leaves on 136 features, one thread: Pomona, LightGBM, XGBoost.
 
-    python -m benchmarks.score               # trains the peers' models first, about a minute
+    python -m benchmarks.score                 # trains the peers' models first, about a minute
+    python -m benchmarks.score --queries 60    # on fewer documents: some trees have fewer leaves
 
 Pomona scores LightGBM's own trees, so the scores must agree; XGBoost scores its own of the same size. All
-take turns in one process, batches of 1,000 documents (float32 rows), and the best round of each counts.
+take turns in one process, batches of 1,000 documents (float32 rows), and the best round of each counts, in
+CPU time, so that what else runs on the machine matters little.
 """
 
 import argparse
+import itertools
 import time
+from collections import deque
 
 import numpy as np
 from tests.reference import forest as plain
@@ -15,6 +19,7 @@ from tests.reference.lightgbm_model import trees_of
 
 from pomona._jit import threads
 from pomona.data.simulate import simulate
+from pomona.trees import score as bits
 from pomona.trees.forest import Forest
 
 N_FEATURES, BATCH = 136, 1000
@@ -47,15 +52,47 @@ def in_batches(predict, X):
     return np.concatenate([predict(X[i : i + BATCH]) for i in range(0, len(X), BATCH)])
 
 
-def best_seconds(runs, rounds):
+def best_seconds(runs, rounds, clock=time.perf_counter):
     """The best round of each run, the runs taking turns."""
     best = dict.fromkeys(runs, np.inf)
     for _ in range(rounds):
         for name, run in runs.items():
-            start = time.perf_counter()
+            start = clock()
             run()
-            best[name] = min(best[name], time.perf_counter() - start)
+            best[name] = min(best[name], clock() - start)
     return best
+
+
+def percentiles(calls, requests, n_calls):
+    """(median, 99th percentile) of each call in microseconds; they take turns, request after request.
+
+    Another one begins at every turn: whoever comes after a peer finds the caches full of its trees.
+    """
+    seconds, order = {name: [] for name in calls}, deque(calls.items())
+    for turn, request in zip(range(n_calls + 20), itertools.cycle(requests), strict=False):
+        order.rotate()
+        for name, call in order:
+            start = time.perf_counter()
+            call(request)
+            if turn >= 20:
+                seconds[name].append(time.perf_counter() - start)
+    return {name: np.percentile(taken, [50, 99]) * 1e6 for name, taken in seconds.items()}
+
+
+def print_parts(forest, X, rounds):
+    """What coding documents, walking the trees and all the rest take, in one batch and in ten documents."""
+    coded = forest._coded
+    print("| documents | coding, µs | trees, µs | all, µs |\n|---:|---:|---:|---:|")
+    for rows in (X[:10], X[:100], X[:BATCH]):
+        rows = forest._documents(rows)
+        codes, out = bits.encoded(coded, rows), np.zeros(len(rows))
+        parts = {
+            "coding": lambda rows=rows: bits.encoded(coded, rows),
+            "trees": lambda codes=codes, out=out: bits.add_trees(coded, codes, 0, forest.n_trees, out),
+            "all": lambda rows=rows: forest.score(rows),
+        }
+        taken = best_seconds(parts, 20 * rounds)
+        print(f"| {len(rows):,} | {' | '.join(f'{seconds * 1e6:.0f}' for seconds in taken.values())} |")
 
 
 def main():
@@ -63,10 +100,11 @@ def main():
     parser.add_argument("--trees", type=int, default=500)
     parser.add_argument("--leaves", type=int, default=64)
     parser.add_argument("--docs", type=int, default=10_000)
+    parser.add_argument("--queries", type=int, default=200, help="of 100 documents, to train on")
     parser.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
 
-    train = simulate(200, docs_per_query=100, n_features=N_FEATURES)
+    train = simulate(asked.queries, docs_per_query=100, n_features=N_FEATURES)
     X = simulate(asked.docs // 60, docs_per_query=100, n_features=N_FEATURES, seed=1).X[: asked.docs].copy()
     booster = lightgbm_booster(train, asked.trees, asked.leaves)
     start = time.perf_counter()
@@ -82,7 +120,6 @@ def main():
     xgboost = xgboost_booster(train, asked.trees, asked.leaves)
     xgboost.set_param({"nthread": 1})
     oblivious = oblivious_forest(asked.trees, (asked.leaves - 1).bit_length(), X)
-    query = X[:100].copy()
     runs = {
         "Pomona": lambda: in_batches(forest.score, X),
         "Pomona, oblivious trees": lambda: in_batches(oblivious.score, X),
@@ -91,13 +128,14 @@ def main():
         "XGBoost, inplace_predict": lambda: in_batches(xgboost.inplace_predict, X),
     }
     with threads(1):
-        seconds = best_seconds(runs, asked.rounds)
-        queries = best_seconds({"Pomona": lambda: forest.score(query)}, 50)
+        seconds = best_seconds(runs, asked.rounds, time.process_time)
     print("| one thread | µs a document | times Pomona's |\n|---|---:|---:|")
     for name, best in seconds.items():
         print(f"| {name} | {best / len(X) * 1e6:.2f} | {best / seconds['Pomona']:.1f} |")
-    print(f"\nA query of 100 documents: {queries['Pomona'] * 1e3:.2f} ms\n")
-
+    print()
+    with threads(1):
+        print_parts(forest, X, asked.rounds)
+    print()
     print("| documents | trees | threads | µs a document |\n|---:|---:|---:|---:|")
     whole = [(len(X) * times // 4, asked.trees, 1) for times in (1, 2, 4)]
     parts = [(len(X), asked.trees * times // 4, 1) for times in (1, 2)]

@@ -12,7 +12,6 @@ features inside each query; and how long a fresh process takes to its first scor
 """
 
 import argparse
-import itertools
 import os
 import subprocess
 import sys
@@ -26,20 +25,8 @@ import polars as pl
 
 import pomona as pm
 from benchmarks.imported import catboost_model
-from benchmarks.score import N_FEATURES, lightgbm_booster, xgboost_booster
+from benchmarks.score import N_FEATURES, lightgbm_booster, percentiles, xgboost_booster
 from pomona._jit import threads
-
-
-def percentiles(calls, requests, n_calls):
-    """(median, 99th percentile) of each call in microseconds; they take turns, request after request."""
-    seconds = {name: [] for name in calls}
-    for turn, request in zip(range(n_calls + 20), itertools.cycle(requests), strict=False):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            call(request)
-            if turn >= 20:
-                seconds[name].append(time.perf_counter() - start)
-    return {name: np.percentile(taken, [50, 99]) * 1e6 for name, taken in seconds.items()}
 
 
 def forms_of(rows, names):

@@ -2,47 +2,46 @@ import numpy as np
 import pytest
 
 from pomona._jit import kernel
-from pomona.trees.lanes import N_LANES, lane_numbers, lanes_above, n_below
+from pomona.trees.lanes import N_CUTS, N_LANES, N_TREES, NODE, n_below, walk_trees
 
 
 @kernel
-def _above(codes, offset, code):
-    return lanes_above(codes, offset, code)
+def _below(cuts, start, x):
+    return n_below(cuts, start, x)
 
 
 @kernel
-def _numbers(words, n_bits, out):
-    lane_numbers(words, n_bits, out)
+def _walk(codes, block, nodes, first, last, n_steps, out):
+    walk_trees(codes, block, nodes, first, last, n_steps, out)
 
 
-@kernel
-def _below(values, offset, limit):
-    return n_below(values, offset, limit)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("start", [0, 1, 19])
+def test_the_cuts_below_a_value_are_counted(dtype, start):
+    cuts = np.sort(np.random.default_rng(0).standard_normal(start + N_CUTS + 5)).astype(dtype)
+    cuts[start + 14 : start + N_CUTS] = np.inf
+    values = [-np.inf, -9, *cuts[start : start + 4], 9, np.inf]
+    found = [int(_below(cuts, np.uint64(start), dtype(x))) for x in values]
+    assert found == [0, 0, 0, 1, 2, 3, 14, 14]
+    assert _below(cuts, np.uint64(start), dtype(np.nan)) == 0
 
 
-@pytest.mark.parametrize("offset", [0, 1, 37])
-@pytest.mark.parametrize("code", [0, 100, 127, 128, 254, 255])
-def test_a_word_tells_which_codes_lie_above(offset, code):
-    codes = np.random.default_rng(0).integers(0, 256, 128).astype(np.uint8)
-    word = int(_above(codes, np.uint64(offset), np.uint8(code)))
-    assert [word >> d & 1 for d in range(N_LANES)] == [
-        int(c > code) for c in codes[offset : offset + N_LANES]
+def test_four_trees_of_different_sizes_are_walked():
+    # A stump; (0 | (1 | 2)); ((0 | 1) | 2); and one long branch of 256 leaves, its codes above 0, 1, 2 …
+    table = [
+        [(0, 99, 0, 1)],
+        [(0, 99, 0, 1), (1, 49, 1, 2)],
+        [(0, 99, 0, 2), (1, 49, 0, 1)],
+        [(2, code, code, code + 1) for code in range(255)],
     ]
-
-
-@pytest.mark.parametrize("n_bits", [0, 1, 6, 8, 9, 20])
-def test_words_spell_a_number_in_every_lane(n_bits):
-    numbers = np.random.default_rng(n_bits).integers(0, 2**n_bits, N_LANES)
-    words = [sum(int(number) >> b & 1 and 1 << d for d, number in enumerate(numbers)) for b in range(n_bits)]
-    out = np.full(N_LANES, 7, np.uint32)
-    _numbers(np.array(words, np.uint64), np.uint64(n_bits), out)
-    assert out.tolist() == numbers.tolist()
-
-
-@pytest.mark.parametrize("offset", [0, 3, 48])
-@pytest.mark.parametrize("limit", [-np.inf, -1.0, 0.0, 0.3, np.inf, np.nan])
-def test_sixteen_numbers_are_compared_at_once(offset, limit):
-    values = np.random.default_rng(1).normal(size=64).astype(np.float32)
-    values[[0, 5, 50, 60]] = 0.0, np.nan, np.inf, -0.0
-    expected = int((values[offset : offset + 16] < np.float32(limit)).sum())
-    assert _below(values, np.uint64(offset), np.float32(limit)) == expected
+    nodes = np.array([(plane * N_LANES, *rest) for tree in table for plane, *rest in tree], NODE)
+    sizes = np.array([len(tree) for tree in table], np.uint64)
+    last = np.cumsum(sizes) - np.uint64(1)
+    codes = np.random.default_rng(1).integers(0, 256, (2, 3, N_LANES)).astype(np.uint8)
+    codes[1, 2, :2] = 0, 255
+    out = np.empty(N_TREES * N_LANES, np.uint8)
+    for block in (0, 1):
+        _walk(codes, np.uint64(block), nodes, last + np.uint64(1) - sizes, last, sizes.max(), out)
+        a, b, c = codes[block].astype(int)
+        expected = [a > 99, np.where(a > 99, 1 + (b > 49), 0), np.where(a > 99, 2, b > 49), c]
+        assert np.array_equal(out.reshape(N_TREES, N_LANES), np.stack(expected))

@@ -24,7 +24,7 @@ def forests(draw):
     trees = []
     for _ in range(draw(st.integers(0, 6))):
         if draw(st.booleans()):
-            n_leaves = draw(st.one_of(st.integers(1, 9), st.sampled_from([31, 64, 65, 255, 300])))
+            n_leaves = draw(st.one_of(st.integers(1, 9), st.sampled_from([31, 64, 65, 256, 257, 300])))
             trees.append(plain.random_tree(random, n_leaves, N_FEATURES, thresholds))
         else:
             trees.append(plain.oblivious_tree(random, draw(st.integers(0, 9)), N_FEATURES, thresholds))
@@ -91,6 +91,14 @@ def test_threads_and_batches_do_not_change_a_bit(monkeypatch):
     assert np.array_equal(found[0][0], forest.score(X))
 
 
+@pytest.mark.parametrize("n_trees", [1, 2, 3, 4, 5])
+def test_even_the_sign_of_a_zero_is_kept(n_trees):
+    stump = {"feature": [0], "threshold": [0.0], "nan_left": [True], "left": [~0], "right": [~1]}
+    arrays = plain.plant(np.random.default_rng(0), [stump] * n_trees, [-0.0])
+    scores = Forest(**arrays, n_features=1, base=-0.0).score(np.arange(-9.0, 9.0)[:, None])
+    assert np.signbit(scores).all()
+
+
 def test_stages():
     random = np.random.default_rng(1)
     trees = [plain.random_tree(random, 5, N_FEATURES, SPECIAL) for _ in range(7)]
@@ -131,7 +139,7 @@ def test_kernels_compile_once_whatever_the_arrays_are():
         array.flags.writeable = False
     made = Forest(**arrays, n_features=N_FEATURES)
     made.score(X)
-    kernels = score._encode, score._add_trees
+    kernels = score._encode, score._add_small
     compiled = [len(kernel.signatures) for kernel in kernels]  # by forests with float64 thresholds, too
     for forest in (made, Forest(**read_only, n_features=N_FEATURES), pickle.loads(pickle.dumps(made))):
         for rows in (X, fixed, X[5:], np.asfortranarray(X), X.astype(float)):

@@ -23,6 +23,7 @@ from pomona.data.compression import is_plain, plain_name, read_bytes
 from pomona.data.dataset import Dataset
 from pomona.data.frame_column import check_column, check_no_null, exact_values, numbers_of, texts_of
 from pomona.data.parsed_cache import Stream, kept, mapped
+from pomona.data.plain_frame import as_table, plain_values
 from pomona.data.table_size import bytes_of_cells, check_delimited, parquet_bytes, require_cells
 from pomona.errors import InputError
 
@@ -289,12 +290,8 @@ def columns_of_frame(
     frame: Any, dtype: Any = np.float32, *, with_categories: bool = True
 ) -> tuple[NDArray[Any], list[str], Categories]:
     """All columns of a data frame as features, with their names, and the names of categories."""
-    names, plain = _plain_values(frame)
-    if plain is not None:
-        with np.errstate(over="ignore"):
-            out = plain.astype(dtype, order="C")
-        if np.isfinite(out).all() or not (np.isinf(out) & np.isfinite(plain)).any():
-            return out, list(map(str, names)), {}
+    if (plain := plain_values(frame)) is not None and (table := as_table(plain[1], dtype)) is not None:
+        return table, list(plain[0]), {}
     table = _narwhals_frame(frame)
     names = [str(name) for name in table.columns]
     out = np.empty((len(table), len(names)), dtype)
@@ -313,31 +310,6 @@ def columns_of_frame(
                 f"column {name!r} holds a finite value beyond float32 (3.4e38): rescale it"
             ) from None
     return out, names, categories
-
-
-def _plain_values(frame: Any) -> tuple[Sequence[Any], NDArray[Any] | None]:
-    """The columns and numbers of a frame of pandas or polars that holds nothing else; None for any other.
-
-    Taken at once: a request of ten documents would otherwise wait for every column.
-    """
-    library = type(frame).__module__.partition(".")[0]
-    names: Sequence[Any] = ()
-    if library == "pandas" and frame.columns.is_unique and not _has_pandas_categories(frame):
-        names = frame.columns.to_numpy().tolist()
-    elif library == "polars" and hasattr(frame, "to_numpy") and _are_numbers(frame.dtypes):
-        names = frame.columns
-    values = frame.to_numpy() if names else None
-    return names, values if values is not None and values.dtype.kind in "iuf" else None
-
-
-def _has_pandas_categories(frame: Any) -> bool:
-    return any(kind.__name__ == "CategoricalDtype" for kind in set(map(type, frame.dtypes.tolist())))
-
-
-def _are_numbers(dtypes: Sequence[Any]) -> bool:
-    # Their types first, which are few: asking each column would take as long as all the rest.
-    kinds: set[Any] = set(map(type, dtypes))
-    return all(kind.is_integer() or kind.is_float() for kind in kinds)
 
 
 def _narwhals_frame(frame: Any) -> Any:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel
 from pomona._scratch import large_zeros
-from pomona.trees.lanes import N_COUNTED, n_below
+from pomona.trees.lanes import N_CUTS, n_below
 
 BLOCK_WIDTH = 64
 """Bytes of a row in a block, a cache line: 0.51 ns an update on all rows and 0.57 on a tenth of them, where
@@ -49,7 +49,7 @@ def encode(first, last, X, row, places, ladder, seats, blocks, out_columns, out_
 
     ladder (n_features, 256) cut points, +inf behind the last · out_columns (n_features, n_docs).
     """
-    at, pivots = np.empty(_TILE, np.uint64), np.empty(N_COUNTED, np.float32)
+    at, pivots = np.empty(_TILE, np.uint64), np.empty(N_CUTS, np.float32)
     for top in range(first, last, _TILE):
         n = min(_TILE, last - top)
         for k in range(n):
@@ -60,12 +60,12 @@ def encode(first, last, X, row, places, ladder, seats, blocks, out_columns, out_
             cuts, block = ladder[f], blocks[seat["byte"] // BLOCK_WIDTH]
             start = np.uint64(block["word"] * 8 + seat["byte"] % BLOCK_WIDTH)
             stride = np.uint64(block["stride"] * 8)
-            for group in range(N_COUNTED):
-                pivots[group] = cuts[(group + 1) * N_COUNTED - 1]
+            for group in range(N_CUTS):
+                pivots[group] = cuts[(group + 1) * N_CUTS - 1]
             for k in range(n):
                 x = X[top + k, f]
                 # Sixteen cut points at a time, first the last of each sixteen: the last of all is infinity.
-                code = n_below(pivots, np.uint64(0), x) * np.uint64(N_COUNTED)
+                code = n_below(pivots, np.uint64(0), x) * np.uint64(N_CUTS)
                 code += n_below(cuts, code, x)
                 stored = np.uint8(last_code if x != x else code)
                 out_columns[f, at[k]] = stored

@@ -297,12 +297,16 @@ class Forest:
     def _documents(self, X: ArrayLike) -> NDArray[Any]:
         """X as the kernels read it; read-only, because a writable array would compile them once more."""
         is_double = self.double_threshold is not None and getattr(X, "dtype", None) == np.float64
-        try:
-            # What is too large for float32 lies above every threshold, as infinity does.
-            with np.errstate(over="ignore"):
-                rows = np.require(X, np.float64 if is_double else np.float32, ["C", "A"])
-        except (TypeError, ValueError) as error:
-            raise InputError(f"features cannot be read as numbers: {error}") from None
+        dtype = np.float64 if is_double else np.float32
+        if type(X) is np.ndarray and X.dtype == dtype and X.flags.c_contiguous and X.flags.aligned:
+            rows = X
+        else:
+            try:
+                # What is too large for float32 lies above every threshold, as infinity does.
+                with np.errstate(over="ignore"):
+                    rows = np.require(X, dtype, ["C", "A"])
+            except (TypeError, ValueError) as error:
+                raise InputError(f"features cannot be read as numbers: {error}") from None
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise InputError(f"found features of shape {rows.shape}, expected (n_docs, {self.n_features})")
         return _frozen(rows, rows.dtype)

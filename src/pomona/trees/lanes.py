@@ -1,30 +1,37 @@
-"""Sixty-four documents at once: the two vector operations of bit-parallel scoring, for use in kernels.
+"""Two vector operations, for use in kernels: 64 documents walk trees, and 16 cut points meet a value.
 
-A *lane* is a document's place in a block of 64. The operations are written for vectors of 64 elements,
+A *lane* is a document's place in a block of 64. The operations are written for vectors of that length,
 which LLVM cuts into what the CPU has: one comparison with AVX-512, two with AVX2, four with SSE2 or NEON.
-The same of sixteen numbers counts those below another, which makes bins of features.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pomona._jit import intrinsic, ir, types
 
 N_LANES = 64
-N_COUNTED = 16
+N_CUTS = 16
+N_TREES = 4
+"""Trees walked at a time: each waits but for its own last step. Eight would not fit AVX2's registers."""
 
-_BIT, _I8, _I16, _I32, _I64 = (ir.IntType(width) for width in (1, 8, 16, 32, 64))
+NODE = np.dtype(
+    [("plane", np.uint32), ("code", np.uint8), ("leaf", np.uint8), ("right", np.uint8)], align=True
+)
+"""An inner node: where the 64 codes of its plane start in a block, the rank of its threshold (codes above go
+right), and, counted from the left, the first leaf below it and the first of those on its right."""
+
+_FIELDS: Any = NODE.fields
+_I8, _I32, _I64 = (ir.IntType(width) for width in (8, 32, 64))
+_LANES = ir.VectorType(_I8, N_LANES)
 
 
-def _vector(element: Any, n_lanes: int = N_LANES) -> Any:
-    return ir.VectorType(element, n_lanes)
-
-
-def _in_all_lanes(builder: Any, element: Any, value: Any, n_lanes: int = N_LANES) -> Any:
-    undefined = ir.Constant(_vector(element, n_lanes), ir.Undefined)
+def _in_all_lanes(builder: Any, value: Any, n_lanes: int = N_LANES) -> Any:
+    undefined = ir.Constant(ir.VectorType(value.type, n_lanes), ir.Undefined)
     first = builder.insert_element(undefined, value, _I32(0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(_vector(_I32, n_lanes), [0] * n_lanes))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_I32, n_lanes), [0] * n_lanes))
 
 
 def _data(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
@@ -32,75 +39,89 @@ def _data(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
 
 
 @intrinsic
-def lanes_above(typing_context: Any, codes: Any, offset: Any, code: Any) -> Any:
-    """`lanes_above(codes, offset, code)`: bit d of the word tells whether `codes[offset + d] > code`.
+def n_below(typing_context: Any, cuts: Any, start: Any, x: Any) -> Any:
+    """`n_below(cuts, start, x)`: how many of `cuts[start : start + 16]` are less than x; of NaN, none.
 
-    codes : uint8, at least `offset + 64` of them in memory; offset : uint64; code : uint8.
+    cuts : float32 or float64, x alike; start : uint64.
     """
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array, offset, code = arguments
-        place = builder.gep(_data(context, builder, signature.args[0], array), [offset])
-        lanes = builder.load(builder.bitcast(place, _vector(_I8).as_pointer()), align=1)
-        above = builder.icmp_unsigned(">", lanes, _in_all_lanes(builder, _I8, code))
-        return builder.bitcast(above, _I64)
+        array, start, x = arguments
+        place = builder.gep(_data(context, builder, signature.args[0], array), [start])
+        sixteen = builder.bitcast(place, ir.VectorType(x.type, N_CUTS).as_pointer())
+        is_below = builder.fcmp_ordered(
+            "<", builder.load(sixteen, align=4), _in_all_lanes(builder, x, N_CUTS)
+        )
+        return builder.ctpop(builder.zext(builder.bitcast(is_below, ir.IntType(N_CUTS)), _I64))
 
-    return types.uint64(codes, types.uint64, types.uint8), write
+    return types.uint64(cuts, types.uint64, cuts.dtype), write
 
 
 @intrinsic
-def lane_numbers(typing_context: Any, words: Any, n_bits: Any, out: Any) -> Any:
-    """`lane_numbers(words, n_bits, out)`: `out[d]` is the number whose bit b is bit d of `words[b]`.
+def walk_trees(
+    typing_context: Any, codes: Any, block: Any, nodes: Any, first: Any, last: Any, n_steps: Any, out: Any
+) -> Any:
+    """`walk_trees(codes, block, nodes, first, last, n_steps, out)`: the leaves of a block in four trees.
 
-    words : uint64 (at least n_bits,); n_bits : uint64; out : uint32 (64,).
+    Lanes begin at leaf 0. A lane that stands at the first leaf below a node has come to that node and, if
+    its code is above, goes on to the first leaf on the right. So parents have to come before children; and
+    a node that is asked again changes nothing, as the last one of a tree is while others go on.
+
+    codes : uint8 (n_blocks, n_planes, 64); block : uint64; nodes : NODE; first, last : uint64 (4,) nodes of
+    each tree of 2 to 256 leaves; n_steps : uint64, the nodes of the largest; out : uint8 (4 · 64,).
     """
-    lanes_type = _vector(_I32)
-    zeros = ir.Constant(lanes_type, [0] * N_LANES)
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words, n_bits, out = arguments
-        words = _data(context, builder, signature.args[0], words)
-        out = _data(context, builder, signature.args[2], out)
-        entry = builder.block
-        loop, done = builder.append_basic_block("loop"), builder.append_basic_block("done")
-        builder.cbranch(builder.icmp_unsigned("==", n_bits, _I64(0)), done, loop)
+        block, n_steps = arguments[1], arguments[5]
+        nodes, first, last, out = (
+            _data(context, builder, signature.args[i], arguments[i]) for i in (2, 3, 4, 6)
+        )
+        all_codes = context.make_array(signature.args[0])(context, builder, arguments[0])
+        stride = builder.extract_value(all_codes.strides, 0)
+        codes = builder.gep(all_codes.data, [builder.mul(block, stride)])
 
+        def item(array: Any, at: Any) -> Any:
+            return builder.load(builder.gep(array, [at]))
+
+        def field(node: Any, name: str, kind: Any) -> Any:
+            place = builder.gep(builder.bitcast(node, _I8.as_pointer()), [_I64(_FIELDS[name][1])])
+            return builder.load(builder.bitcast(place, kind.as_pointer()))
+
+        def after(leaves: Any, node: Any) -> Any:
+            """Where lanes stand once a node was asked."""
+            start = builder.gep(codes, [builder.zext(field(node, "plane", _I32), _I64)])
+            of_plane = builder.load(builder.bitcast(start, _LANES.as_pointer()), align=1)
+            code, leaf, right = (
+                _in_all_lanes(builder, field(node, name, _I8)) for name in ("code", "leaf", "right")
+            )
+            is_here, is_above = (
+                builder.icmp_unsigned("==", leaves, leaf),
+                builder.icmp_unsigned(">", of_plane, code),
+            )
+            return builder.select(builder.and_(is_here, is_above), right, leaves)
+
+        trees = range(N_TREES)
+        ends = [(item(first, _I64(t)), item(last, _I64(t))) for t in trees]
+        entry, loop, done = builder.block, *(builder.append_basic_block(name) for name in ("loop", "done"))
+        builder.branch(loop)
         builder.position_at_end(loop)
-        bit, numbers = builder.phi(_I64), builder.phi(lanes_type)
-        set_lanes = builder.bitcast(builder.load(builder.gep(words, [bit])), _vector(_BIT))
-        power = _in_all_lanes(builder, _I32, builder.shl(_I32(1), builder.trunc(bit, _I32)))
-        with_bit = builder.or_(numbers, builder.select(set_lanes, power, zeros))
-        next_bit = builder.add(bit, _I64(1))
-        builder.cbranch(builder.icmp_unsigned("<", next_bit, n_bits), loop, done)
-        bit.add_incoming(_I64(0), entry)
-        bit.add_incoming(next_bit, loop)
-        numbers.add_incoming(zeros, entry)
-        numbers.add_incoming(with_bit, loop)
-
+        step, leaves = builder.phi(_I64), [builder.phi(_LANES) for _ in trees]
+        reached = []
+        for (begin, end), stand in zip(ends, leaves, strict=True):
+            at = builder.add(begin, step)
+            at = builder.select(builder.icmp_unsigned("<", at, end), at, end)
+            reached.append(after(stand, builder.gep(nodes, [at])))
+        next_step = builder.add(step, _I64(1))
+        builder.cbranch(builder.icmp_unsigned("<", next_step, n_steps), loop, done)
+        step.add_incoming(_I64(0), entry)
+        step.add_incoming(next_step, loop)
+        for stand, then in zip(leaves, reached, strict=True):
+            stand.add_incoming(ir.Constant(_LANES, [0] * N_LANES), entry)
+            stand.add_incoming(then, loop)
         builder.position_at_end(done)
-        result = builder.phi(lanes_type)
-        result.add_incoming(zeros, entry)
-        result.add_incoming(with_bit, loop)
-        builder.store(result, builder.bitcast(out, lanes_type.as_pointer()), align=4)
+        for t, then in zip(trees, reached, strict=True):
+            row = builder.gep(out, [_I64(t * N_LANES)])
+            builder.store(then, builder.bitcast(row, _LANES.as_pointer()), align=1)
         return context.get_dummy_value()
 
-    return types.void(words, types.uint64, out), write
-
-
-@intrinsic
-def n_below(typing_context: Any, values: Any, offset: Any, limit: Any) -> Any:
-    """`n_below(values, offset, limit)`: how many of `values[offset : offset + 16]` are less; none than NaN.
-
-    values : float32, at least `offset + 16` of them in memory; offset : uint64; limit : float32.
-    """
-    lanes_type = _vector(ir.FloatType(), N_COUNTED)
-
-    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array, offset, limit = arguments
-        place = builder.gep(_data(context, builder, signature.args[0], array), [offset])
-        lanes = builder.load(builder.bitcast(place, lanes_type.as_pointer()), align=4)
-        limits = _in_all_lanes(builder, ir.FloatType(), limit, N_COUNTED)
-        is_below = builder.bitcast(builder.fcmp_ordered("<", lanes, limits), _I16)
-        return builder.zext(builder.ctpop(is_below), _I64)
-
-    return types.uint64(values, types.uint64, types.float32), write
+    return types.void(codes, types.uint64, nodes, first, last, types.uint64, out), write

@@ -35,13 +35,13 @@ class PermutedScorer:
         value.flags.writeable = False
         self._coded, self._n_docs = replace(coded, value=value), len(X)
         self._codes = encoded(coded, X)
-        self._scores = np.full((len(self._codes), N_LANES), np.round(base / unit) * unit)
+        self._scores = np.full(len(X), np.round(base / unit) * unit)
         add_trees(self._coded, self._codes, 0, coded.n_trees, self._scores)
 
     @property
     def scores(self) -> Scores:
         """The scores of the documents as they are."""
-        return self._of_documents(self._scores)
+        return self._scores
 
     def permuted(self, feature: int, orders: Iterable[Offsets]) -> Iterator[Scores]:
         """The scores when document i has the feature's value of document order[i], for each order."""
@@ -58,15 +58,12 @@ class PermutedScorer:
                 traded = by_document.copy()
                 traded[: self._n_docs] = by_document[order]
                 self._codes[:, planes] = traded.reshape(-1, N_LANES, len(planes)).transpose(0, 2, 1)
-                yield self._of_documents(rest + self._walked(part))
+                yield rest + self._walked(part)
         finally:
             self._codes[:, planes] = kept
 
     def _walked(self, trees: CodedForest) -> Scores:
-        """What trees give, (n_blocks, 64)."""
-        out = np.zeros(self._scores.shape)
+        """What trees give the documents."""
+        out = np.zeros(self._n_docs)
         add_trees(trees, self._codes, 0, trees.n_trees, out)
         return out
-
-    def _of_documents(self, scores: Scores) -> Scores:
-        return scores.reshape(-1)[: self._n_docs]

@@ -1,20 +1,21 @@
-"""Bit-parallel scoring: 64 documents walk a tree together, as the bits of a word.
+"""Scoring: documents become bytes, and 64 of them walk a tree together, four trees at a time.
 
-1. *Code*: each plane of the coded forest gets one byte per document, by binary search.
-2. *Walk*: a word per node tells which documents reach it; one 64-lane comparison gives those that go right,
-   and both children get their word. No branch depends on the data.
-3. *Number*: bit b of the documents' leaf numbers is the union of the words of all leaves whose number has
-   that bit. The comparisons of an oblivious tree are these words already, one per level; up to eight levels
-   they set the bits of bytes at once, which takes two thirds of the time.
-4. *Add* the leaf's value in float64, tree after tree: the same sums in the same order, hence the same bits,
+1. *Code*: each plane of the coded forest gets one byte per document, the number of cuts below its value,
+   counted among sixteen cuts that tell which sixteen to count next.
+2. *Walk*: the leaves that 64 documents have come to are the bytes of one vector (`lanes.walk_trees`); a node
+   is two comparisons and a choice, and no branch depends on the data. The comparisons of an oblivious tree
+   are the bits of the leaf's number. Trees of more leaves than bytes can number are walked document by
+   document, all of a block in turn, so that none waits for its own last step.
+3. *Add* the leaf's value in float64, tree after tree: the same sums in the same order, hence the same bits,
    as walking the trees one by one.
 
-QuickScorer (Lucchese et al. 2015) keeps a word of leaves per document; here it is a word of documents per
-node, so that a tree may have any number of leaves and a node costs a few instructions for 64 documents.
+QuickScorer (Lucchese et al. 2015) keeps a word of leaves per document, from which every node that sends it to
+the right takes the leaves on its left; here parents come before children, which lets a byte do for the word.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -24,17 +25,16 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
-from pomona.trees.coded import CodedForest
-from pomona.trees.lanes import N_LANES, lane_numbers, lanes_above
+from pomona.trees.coded import LARGE, OBLIVIOUS, SMALL, CodedForest
+from pomona.trees.lanes import N_CUTS, N_LANES, N_TREES, n_below, walk_trees
 from pomona.trees.walk import ZERO
 
-_BATCH_BYTES = 128 * 1024  # the codes of a batch stay in the second-level cache
+_BATCH_BYTES = 256 * 1024  # the codes of a batch stay in the second-level cache
 _SMALLEST_CHUNK = 8  # blocks
 _APPENDED_BLOCKS = 16  # coded at a time, where documents get a column for each split on categories
-_MOST_BYTE_LEVELS = 8  # of an oblivious tree whose leaf numbers fit bytes
 
-_ALL = np.uint64(2**64 - 1)
-_NONE, _ONE = np.uint64(0), np.uint64(1)
+_NOTHING = -0.0  # added to whatever number, it changes no bit
+_ONE, _SIXTEEN, _LANES = np.uint64(1), np.uint64(N_CUTS), np.uint64(N_LANES)
 
 
 @kernel
@@ -43,110 +43,90 @@ def _encode(X, plane_feature, plane_nan, plane_zero, cut_ptr, cuts, out_codes):
 
     Lanes of the last block that have no document keep what they held: any codes lead to some leaf.
     """
-    values, place = np.empty(N_LANES, X.dtype), np.empty(N_LANES, np.uint64)
     for block in range(out_codes.shape[0]):
         start = block * N_LANES
         n_docs = min(N_LANES, X.shape[0] - start)
         for plane in range(plane_feature.size):
-            feature = plane_feature[plane]
+            feature, coarse = plane_feature[plane], cut_ptr[plane]
+            fine, nan, zero = coarse + _SIXTEEN, plane_nan[plane], plane_zero[plane]
             for lane in range(n_docs):
-                values[lane] = X[start + lane, feature]
-            if plane_zero[plane]:
-                for lane in range(n_docs):
-                    if abs(values[lane]) <= ZERO:
-                        values[lane] = np.nan
-            tree = cuts[cut_ptr[plane] : cut_ptr[plane + 1]]
-            room = np.uint64(tree.size)
-            for lane in range(n_docs):
-                place[lane] = 1
-            reached = _ONE
-            # All lanes take a step before any takes the next, so that steps overlap; and a step adds the
-            # comparison instead of choosing by it, which LLVM makes a branch (8 times slower) on many CPUs.
-            while reached < room:
-                for lane in range(n_docs):
-                    place[lane] += place[lane] + np.uint64(tree[place[lane]] < values[lane])
-                reached += reached
-            for lane in range(n_docs):
-                is_nan = np.isnan(values[lane])
-                out_codes[block, plane, lane] = plane_nan[plane] if is_nan else np.uint8(place[lane] - room)
+                x = X[start + lane, feature]
+                code = n_below(cuts, coarse, x) * _SIXTEEN
+                code += n_below(cuts, fine + code, x)
+                is_nan = np.isnan(x) | (zero & (abs(x) <= ZERO))
+                out_codes[block, plane, lane] = nan if is_nan else np.uint8(code)
 
 
 @kernel
-def _spell_leaves(
-    planes, tree, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, reach, out_words
-):
-    """Words whose bits make the leaf numbers of 64 documents; gives how many.
-
-    planes (n_planes, 64) · reach (n_slots,) room for the documents that reach each slot of the tree.
-    """
-    begin, end = node_ptr[tree], node_ptr[tree + 1]
-    levels = n_levels[tree]
-    if levels >= 0:
-        for level in range(levels):
-            node = begin + (_ONE << np.uint64(level)) - _ONE
-            out_words[levels - 1 - level] = lanes_above(planes, np.uint64(node_plane[node]), node_code[node])
-        return np.uint64(levels)
-    reach[0] = _ALL
-    for node in range(begin, end):
-        here = reach[node - begin]
-        goes_right = here & lanes_above(planes, np.uint64(node_plane[node]), node_code[node])
-        reach[left[node]] = here ^ goes_right
-        reach[right[node]] = goes_right
-    # Halve the leaves: the union of the upper half is the top bit, and the halves are laid over each other.
-    leaves = end - begin
-    n_leaves = leaf_ptr[tree + 1] - leaf_ptr[tree]
-    n_words = _NONE
-    while _ONE << n_words < n_leaves:
-        n_words += _ONE
-    bit = n_words
-    while bit > _NONE:
-        bit -= _ONE
-        half = _ONE << bit
-        union = _NONE
-        for i in range(leaves, leaves + n_leaves - half):
-            upper = reach[i + half]
-            union |= upper
-            reach[i] |= upper
-        out_words[bit] = union
-        n_leaves = half
-    return n_words
+def _add_small(codes, first, last, node_ptr, nodes, leaf_ptr, value, out):
+    """Add what the trees [first, last) give: codes (n_blocks, n_planes, 64) · out (n_docs,)."""
+    leaf = np.empty(N_TREES * N_LANES, np.uint8)
+    begin, end, leaf_at = np.empty(4, np.uint64), np.empty(4, np.uint64), np.empty(4, np.uint64)
+    for block in range(codes.shape[0]):
+        start = block * N_LANES
+        n_docs = min(N_LANES, out.size - start)
+        for tree in range(first, last, N_TREES):
+            n_trees, n_steps = min(N_TREES, last - tree), _ONE
+            for t in range(N_TREES):
+                number = tree + min(t, n_trees - 1)  # some of the last four may be the same
+                begin[t], end[t], leaf_at[t] = node_ptr[number], node_ptr[number + 1] - _ONE, leaf_ptr[number]
+                n_steps = max(n_steps, end[t] - begin[t] + _ONE)
+            walk_trees(codes, np.uint64(block), nodes, begin, end, n_steps, leaf)
+            at0, at1, at2, at3 = leaf_at[0], leaf_at[1], leaf_at[2], leaf_at[3]
+            for lane in range(n_docs):
+                value0 = value[at0 + leaf[lane]]
+                value1 = value[at1 + leaf[lane + N_LANES]] if n_trees > 1 else _NOTHING
+                value2 = value[at2 + leaf[lane + 2 * N_LANES]] if n_trees > 2 else _NOTHING
+                value3 = value[at3 + leaf[lane + 3 * N_LANES]] if n_trees > 3 else _NOTHING
+                out[start + lane] += value0
+                out[start + lane] += value1
+                out[start + lane] += value2
+                out[start + lane] += value3
 
 
 @kernel
-def _number_leaves(planes, begin, n_levels, node_plane, node_code, out_leaf):
-    """The leaves of an oblivious tree of up to eight levels: a bit of their number from every level."""
-    out_leaf[:] = 0
-    for level in range(n_levels):
-        node = begin + (_ONE << np.uint64(level)) - _ONE
-        plane, code = planes[node_plane[node] // N_LANES], node_code[node]
-        bit = np.uint8(1 << (n_levels - 1 - level))
-        for lane in range(N_LANES):
-            out_leaf[lane] |= bit if plane[lane] > code else np.uint8(0)
-
-
-@kernel
-def _add_trees(
-    codes, first, last, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, n_slots, value, out
-):
-    """Add what the trees [first, last) give: codes (n_blocks, n_planes, 64) · out (n_blocks, 64)."""
-    reach, words = np.empty(n_slots, np.uint64), np.empty(N_LANES, np.uint64)
-    leaf, short = np.empty(N_LANES, np.uint32), np.empty(N_LANES, np.uint8)
-    for block in range(out.shape[0]):
-        planes, scores = codes[block], out[block]
+def _add_oblivious(codes, first, last, node_ptr, nodes, leaf_ptr, n_levels, value, leaf, out):
+    """The same of oblivious trees; leaf (64,) room for numbers that every level gives a bit of."""
+    for block in range(codes.shape[0]):
+        start = block * N_LANES
+        n_docs = min(N_LANES, out.size - start)
         for tree in range(first, last):
-            if 0 <= n_levels[tree] <= _MOST_BYTE_LEVELS:
-                _number_leaves(planes, node_ptr[tree], n_levels[tree], node_plane, node_code, short)
-                start = leaf_ptr[tree]
-                for lane in range(N_LANES):
-                    scores[lane] += value[start + short[lane]]
-                continue
-            n_words = _spell_leaves(
-                planes, tree, node_ptr, node_plane, node_code, left, right, leaf_ptr, n_levels, reach, words
-            )
-            lane_numbers(words, n_words, leaf)
-            start = leaf_ptr[tree]
             for lane in range(N_LANES):
-                scores[lane] += value[start + leaf[lane]]
+                leaf[lane] = 0
+            for level in range(n_levels[tree]):
+                node = nodes[node_ptr[tree] + (_ONE << np.uint64(level)) - _ONE]
+                plane, code = np.uint64(node["plane"]) // _LANES, node["code"]
+                bit = leaf.dtype.type(1 << (n_levels[tree] - 1 - level))
+                for lane in range(N_LANES):
+                    leaf[lane] |= bit if codes[block, plane, lane] > code else leaf.dtype.type(0)
+            at = leaf_ptr[tree]
+            for lane in range(n_docs):
+                out[start + lane] += value[at + leaf[lane]]
+
+
+@kernel
+def _add_large(codes, first, last, node_ptr, nodes, child, leaf_ptr, value, out):
+    """The same of trees with any number of leaves: every document that walks takes a step, then all again."""
+    place, walking = np.empty(N_LANES, np.int32), np.empty(N_LANES, np.uint64)
+    for block in range(codes.shape[0]):
+        start = block * N_LANES
+        n_docs = min(N_LANES, out.size - start)
+        for tree in range(first, last):
+            for lane in range(n_docs):
+                place[lane], walking[lane] = 0, lane
+            n_walking = n_docs
+            while n_walking > 0:
+                n_left = 0
+                for i in range(n_walking):
+                    lane = walking[i]
+                    at = node_ptr[tree] + np.uint64(place[lane])
+                    plane = np.uint64(nodes[at]["plane"]) // _LANES
+                    to = child[at, np.uint64(codes[block, plane, lane] > nodes[at]["code"])]
+                    place[lane], walking[n_left] = to, lane
+                    n_left += to >= 0
+                n_walking = n_left
+            for lane in range(n_docs):
+                out[start + lane] += value[leaf_ptr[tree] + np.uint64(~place[lane])]
 
 
 def score(coded: CodedForest, X: Features, base: float, *, single: bool = False) -> Scores:
@@ -159,12 +139,11 @@ def score(coded: CodedForest, X: Features, base: float, *, single: bool = False)
 
     def run(first: int, last: int) -> None:
         for start in range(first, last, batch):
-            stop = min(start + batch, last)
-            codes = _codes(coded, X[start * N_LANES : stop * N_LANES])
-            _add(coded, codes, 0, coded.n_trees, out[start:stop])
+            docs = _documents(start, min(start + batch, last))
+            _add(coded, _codes(coded, X[docs]), 0, coded.n_trees, out[docs])
 
-    over_chunks(run, len(out), smallest=_SMALLEST_CHUNK)
-    return out.reshape(-1)[: len(X)].astype(np.float64, copy=False)
+    over_chunks(run, _n_blocks(X), smallest=_SMALLEST_CHUNK)
+    return out.astype(np.float64, copy=False)
 
 
 def staged_scores(
@@ -174,7 +153,7 @@ def staged_scores(
     out, codes = _room(X, base, single), encoded(coded, X)
     for stage in range(0, coded.n_trees, every):
         add_trees(coded, codes, stage, min(stage + every, coded.n_trees), out)
-        yield out.reshape(-1)[: len(X)].astype(np.float64)
+        yield out.astype(np.float64)
 
 
 def value_scorer(
@@ -187,17 +166,17 @@ def value_scorer(
         out, in_order = _room(X, base, single), value[coded.leaf_order]
         in_order.flags.writeable = False
         add_trees(replace(coded, value=in_order), codes, 0, coded.n_trees, out)
-        return out.reshape(-1)[: len(X)].astype(np.float64, copy=False)
+        return out.astype(np.float64, copy=False)
 
     return scores
 
 
 def encoded(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
     """(n_blocks, n_planes, 64) codes of all documents."""
-    codes = np.empty((-(-len(X) // N_LANES), coded.n_planes, N_LANES), np.uint8)
+    codes = _room_for_codes(coded, X)
 
     def encode(first: int, last: int) -> None:
-        codes[first:last] = _codes(coded, X[first * N_LANES : last * N_LANES])
+        codes[first:last] = _codes(coded, X[_documents(first, last)])
 
     over_chunks(encode, len(codes), smallest=_SMALLEST_CHUNK)
     return codes
@@ -206,29 +185,60 @@ def encoded(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
 def add_trees(
     coded: CodedForest, codes: NDArray[np.uint8], first_tree: int, last_tree: int, out: NDArray[Any]
 ) -> None:
-    """Add to (n_blocks, 64) scores what the trees [first_tree, last_tree) give."""
+    """Add to the scores of documents what the trees [first_tree, last_tree) give."""
 
     def add(first: int, last: int) -> None:
-        _add(coded, codes[first:last], first_tree, last_tree, out[first:last])
+        _add(coded, codes[first:last], first_tree, last_tree, out[_documents(first, last)])
 
-    over_chunks(add, len(out), smallest=_SMALLEST_CHUNK)
+    over_chunks(add, len(codes), smallest=_SMALLEST_CHUNK)
+
+
+def _n_blocks(X: Features) -> int:
+    return -(-len(X) // N_LANES)
+
+
+def _documents(first_block: int, last_block: int) -> slice:
+    return slice(first_block * N_LANES, last_block * N_LANES)
 
 
 def _room(X: Features, base: float, single: bool) -> NDArray[Any]:
-    shape = (-(-len(X) // N_LANES), N_LANES)
-    return np.full(shape, base, np.float32 if single else np.float64)
+    return np.full(len(X), base, np.float32 if single else np.float64)
+
+
+def _room_for_codes(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
+    """(n_blocks, n_planes, 64)."""
+    shape = _n_blocks(X), coded.n_planes, N_LANES
+    return _aligned(math.prod(shape)).reshape(shape)
+
+
+def _aligned(n_bytes: int) -> NDArray[np.uint8]:
+    """Room that begins with a cache line, where 64 bytes are read and written at once: an eighth faster."""
+    room = np.empty(n_bytes + N_LANES, np.uint8)
+    start = -room.ctypes.data % N_LANES
+    return room[start : start + n_bytes]
 
 
 def _codes(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
-    codes = np.empty((-(-len(X) // N_LANES), coded.n_planes, N_LANES), np.uint8)
+    codes = _room_for_codes(coded, X)
     if coded.splits is None:
         _encode(X, *coded.planes, codes)
         return codes
     for block in range(0, len(codes), _APPENDED_BLOCKS):
-        rows = X[block * N_LANES : (block + _APPENDED_BLOCKS) * N_LANES]
+        rows = X[_documents(block, block + _APPENDED_BLOCKS)]
         _encode(coded.splits.appended(rows), *coded.planes, codes[block : block + _APPENDED_BLOCKS])
     return codes
 
 
 def _add(coded: CodedForest, codes: NDArray[np.uint8], first: int, last: int, out: NDArray[Any]) -> None:
-    _add_trees(codes, first, last, *coded.trees, coded.value, out)
+    nodes, leaves = (coded.node_ptr, coded.nodes), (coded.leaf_ptr, coded.value)
+    for kind, begin, end in coded.runs:
+        trees = max(first, begin), min(last, end)
+        if trees[0] >= trees[1]:
+            continue
+        if kind == SMALL:
+            _add_small(codes, *trees, *nodes, *leaves, out)
+        elif kind == LARGE:
+            _add_large(codes, *trees, *nodes, coded.child, *leaves, out)
+        else:
+            leaf = _aligned(2 * N_LANES).view(np.uint8 if kind == OBLIVIOUS else np.uint16)
+            _add_oblivious(codes, *trees, *nodes, coded.leaf_ptr, coded.n_levels, coded.value, leaf, out)

@@ -319,7 +319,7 @@ class ForestRanker(Ranker):
         return self.models_[0]
 
     def predict_rows(self, X: Features) -> Scores:
-        return self.combine_outputs(np.stack([forest.score(X) for forest in self.models_]))
+        return self.combine_outputs(np.array([forest.score(X) for forest in self.models_]))
 
     def movable_queries(self, data: Dataset) -> Movable:
         scorers = [forest.value_scorer(data.X) for forest in self.models_]
