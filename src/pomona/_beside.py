@@ -41,17 +41,15 @@ def compile_beside(compiled: Callable[..., Any], *argument_types: Any) -> None:
     """
     if getattr(compiled, "overloads", True) or is_kept(compiled):  # or compiling is switched off
         return
+    _announce()
     announced.append((compiled, argument_types))
     call_beside(_compile, compiled.__module__, compiled.__name__, argument_types)
 
 
 def call_beside(function: Callable[..., None], *arguments: Any) -> None:
     """Have a function, which can be pickled, called by the second process, if there is one, to compile."""
-    if config.DISABLE_JIT:
-        return
-    _announce()
     has_python = sys.executable and not getattr(sys, "frozen", False)
-    if n_threads() > 1 and has_python and sys.platform != "win32":
+    if n_threads() > 1 and has_python and sys.platform != "win32" and not config.DISABLE_JIT:
         with _lock:
             _inbox().put((function, arguments))
 
