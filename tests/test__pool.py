@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pomona._pool import Pool, Worker
+from pomona._pool import Pool, Worker, start_early, thread_counts
 
 
 def is_gone(pid, patience=60.0):
@@ -98,3 +98,25 @@ def test_a_pool_shares_calls_among_its_workers_and_ends_them():
         late = [pool.submit(Worker.call, time.sleep, 1000) for _ in range(3)]
     assert all(is_gone(pid, patience=0) for pid in pids)
     assert all(future.cancelled() or isinstance(future.exception(), ChildProcessError) for future in late)
+
+
+def test_workers_that_were_started_early_are_those_of_the_next_pool_of_their_environment():
+    start_early(1, {"FRUIT": "pear"}, "json")
+    with Pool(1, {"FRUIT": "apple"}, os.getpid) as other:
+        assert other.submit(Worker.call, os.getenv, "FRUIT").result() == "apple"
+    with Pool(2, {"FRUIT": "pear"}, os.getpid) as pool:
+        early, late = pool.workers
+        assert early.call(eval, "'json' in __import__('sys').modules")
+        assert not late.call(eval, "'json' in __import__('sys').modules")
+        assert late.call(os.getenv, "FRUIT") == "pear"
+
+
+def test_what_cannot_be_loaded_early_does_not_hinder_the_pool():
+    start_early(1, {"FRUIT": "plum"}, "no_such_module")
+    with Pool(1, {"FRUIT": "plum"}, os.getpid) as pool:
+        assert pool.submit(Worker.call, divmod, 7, 3).result() == (2, 1)
+
+
+def test_every_library_is_given_the_same_number_of_threads():
+    assert set(thread_counts(3).values()) == {"3"}
+    assert {"POMONA_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS"} <= thread_counts(3).keys()

@@ -144,6 +144,10 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name) or _homes().get(name)
     if home is None:
         raise AttributeError(f"module 'pomona' has no attribute {name!r}")
+    if home.startswith("pomona.rankers.forests."):  # to be trained, most likely
+        from pomona.rankers.forests.training.first_steps import compile_ahead
+
+        compile_ahead()
     with naming_extras():
         value = getattr(importlib.import_module(home), name)
     globals()[name] = value

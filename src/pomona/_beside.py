@@ -1,8 +1,9 @@
 """Compiling beside: kernels that will be needed soon are compiled by a second process.
 
 Numba compiles one kernel at a time in a process. So whoever knows early which kernels it will need says so by
-`compile_beside`, and goes on; when it needs one, that is in the cache, or in the making. While it waits for
-that, and while workers of a comparison wait for each other, they compile what else was asked for.
+`compile_beside`, or, by `call_beside`, what calls them, and goes on; when it needs one, that is in the cache,
+or in the making. While it waits for that, and while workers of a comparison wait for each other, they compile
+what else was asked for.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pomona._jit import announced, compile_if_idle, n_threads
+from pomona._jit import announced, compile_if_idle, config, n_threads
 from pomona._pool import Worker
 
 COMPILING = "compiling kernels for this machine, once: some 10 seconds …"
 
 _PATIENCE = 10  # seconds after which a process that has nothing to do is ended
 
-_Request = tuple[str, str, tuple[Any, ...]]
+_Request = tuple[Callable[..., None], tuple[Any, ...]]
 _requests: tuple[int, queue.SimpleQueue[_Request]] | None = None
 _lock = threading.Lock()
 
@@ -42,10 +43,15 @@ def compile_beside(compiled: Callable[..., Any], *argument_types: Any) -> None:
         return
     _announce()
     announced.append((compiled, argument_types))
+    call_beside(_compile, compiled.__module__, compiled.__name__, argument_types)
+
+
+def call_beside(function: Callable[..., None], *arguments: Any) -> None:
+    """Have a function, which can be pickled, called by the second process, if there is one, to compile."""
     has_python = sys.executable and not getattr(sys, "frozen", False)
-    if n_threads() > 1 and has_python and sys.platform != "win32":
+    if n_threads() > 1 and has_python and sys.platform != "win32" and not config.DISABLE_JIT:
         with _lock:
-            _inbox().put((compiled.__module__, compiled.__name__, argument_types))
+            _inbox().put((function, arguments))
 
 
 def is_kept(compiled: Any) -> bool:
@@ -82,7 +88,7 @@ def _serve(requests: queue.SimpleQueue[_Request]) -> None:
                         _requests = None
                         break
                 continue
-            worker.call(_compile, *request)
+            worker.call(request[0], *request[1])
     worker.close()
     atexit.unregister(worker.close)
 

@@ -11,7 +11,9 @@ program again (so that a script needs a guard), and go on with their call when t
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import importlib
 import os
 import pickle
 import queue
@@ -24,6 +26,20 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
+_THREAD_COUNTS = (
+    "POMONA_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "POLARS_MAX_THREADS",
+)
+
+
+def thread_counts(threads: int) -> dict[str, str]:
+    """The variables that give every library of a process so many threads."""
+    return dict.fromkeys(_THREAD_COUNTS, str(threads))
+
 
 class Worker:
     """A process that makes calls, started by the first of them, and by the next after it died.
@@ -33,9 +49,9 @@ class Worker:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.process: subprocess.Popen[bytes] | None = None
-        self._environment = environment
+        self.environment = environment
         self._is_closed = False
-        self._lock = threading.Lock()
+        self._lock, self._calling = threading.Lock(), threading.Lock()
 
     def call(self, function: Callable[..., Any], *arguments: Any, time_limit: float | None = None) -> Any:
         """What a function that can be pickled returns in the process.
@@ -45,6 +61,10 @@ class Worker:
         """
         # Pickled twice: the thread that reads it there must not import what the call needs.
         message = pickle.dumps(pickle.dumps((function, arguments)))
+        with self._calling:
+            return self._called(message, time_limit)
+
+    def _called(self, message: bytes, time_limit: float | None) -> Any:
         process, is_late = self._start(), threading.Event()
 
         def end_call() -> None:
@@ -83,7 +103,7 @@ class Worker:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._errors,
-                    env={**os.environ, **self._environment},
+                    env={**os.environ, **self.environment},
                     start_new_session=True,  # Ctrl-C is for this process alone
                 )
             return self.process
@@ -110,6 +130,36 @@ class Worker:
         return f"its process ended {how}{f': {last_line}' if last_line else ''}"
 
 
+_early: list[Worker] = []
+
+
+def start_early(n_workers: int, environment: Mapping[str, str], module: str) -> None:
+    """Start workers of the next pool of this environment, and let them load a module meanwhile."""
+
+    def load(worker: Worker) -> None:
+        with contextlib.suppress(ChildProcessError):  # the pool will see
+            worker.call(_load, module)
+
+    for _ in range(n_workers):
+        worker = Worker(environment)
+        _early.append(worker)
+        atexit.register(worker.close)
+        threading.Thread(target=load, args=(worker,), daemon=True).start()
+
+
+def _load(module: str) -> None:
+    importlib.import_module(module)
+
+
+def _worker(environment: Mapping[str, str]) -> Worker:
+    """A worker of this environment, the sooner started the better."""
+    for worker in _early:
+        if worker.environment == environment:
+            _early.remove(worker)
+            return worker
+    return Worker(environment)
+
+
 class Pool:
     """Several workers, and a thread for each; a context that ends them all.
 
@@ -119,7 +169,7 @@ class Pool:
     def __init__(
         self, n_workers: int, environment: Mapping[str, str], initializer: Callable[[], Any]
     ) -> None:
-        self.workers = [Worker(environment) for _ in range(n_workers)]
+        self.workers = [_worker(environment) for _ in range(n_workers)]
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         self._threads = ThreadPoolExecutor(n_workers)
         for worker in self.workers:

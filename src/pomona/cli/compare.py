@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -188,14 +189,15 @@ def present(
 ) -> Results:
     """Run a comparison in sight of the user, and, if wanted, write its report and print the answer.
 
-    `prepare` is called when all runs are done: what it leaves in the directory, the report can show.
+    `prepare` is called while the runs are done: what it leaves in the directory, the report can show.
     `all_trials` prints what searches tried, too.
     """
     from pomona.cli.output import print_json
     from pomona.experiments.refit import index_models
 
-    if report:  # loading what it needs takes two seconds, for which no run should wait
-        Thread(target=import_module, args=("pomona.report.html",), daemon=True).start()
+    ready: Future[None] = Future()
+    if report:
+        Thread(target=_get_ready, args=(watch, prepare, ready), daemon=True).start()
     results = _watched(spec, directory, watch, how)
     states = results.runs["state"].to_list()
     if "done" not in [s for s, b in zip(states, results.runs["is_bound"], strict=True) if not b]:
@@ -213,9 +215,8 @@ def present(
     from pomona.report.html import write_report
 
     with drawing(directory / "figures") as draw:  # gets ready while the statistics are computed
-        if prepare is not None:
-            prepare()
         findings = find(results)
+        ready.result()
         path = write_report(findings, directory, draw)
     if watch.is_quiet:
         print_json(
@@ -238,6 +239,19 @@ def present(
         typer.echo(f"note: {warning}", err=True)
     typer.echo(f"\nreport: {path}")
     return results
+
+
+def _get_ready(watch: Progress, prepare: Callable[[], None] | None, ready: Future[None]) -> None:
+    """Load what the report needs, and prepare it, once all processes have something to do."""
+    watch.has_begun.wait()
+    try:
+        import_module("pomona.report.html")
+        import_module("pomona.report.section").sections_of("comparison")
+        if prepare is not None:
+            prepare()
+        ready.set_result(None)
+    except BaseException as error:
+        ready.set_exception(error)
 
 
 def _print_search(results: Results, main: str, *, all_trials: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ class Progress:
         self.main, self.preface, self.is_quiet, self.n_shown = main, preface, is_quiet, n_shown
         self.console = Console(stderr=True)
         self.n_runs = self.n_done = self.n_failed = 0
-        self.started = time.monotonic()
+        self.started, self.has_begun = time.monotonic(), threading.Event()
         self._running: dict[str, tuple[RunSpec, float]] = {}
         self._ended: list[tuple[str, str, float, str]] = []
         self._means: dict[str, list[float]] = {}
@@ -44,6 +45,7 @@ class Progress:
             self._say(f"{n_finished} of {self.n_runs} runs were finished before")
         if n_finished < self.n_runs and is_first_run("trees/grower.py"):
             self._say(COMPILING)
+        self.has_begun.set()
 
     def see(self, event: RunEvent) -> None:
         """A run began or ended."""

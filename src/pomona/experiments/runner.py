@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from pomona._jit import n_threads
 from pomona._machine import available_memory
-from pomona._pool import Pool, Worker
+from pomona._pool import Pool, Worker, thread_counts
 from pomona.experiments.execute import RunResult, Task, execute, rehearse, versions
 from pomona.experiments.run import RunSpec
 
@@ -27,14 +27,6 @@ A ranker that is not ready by then in its rehearsal is not tried again: no ranke
 limit, and the limit of each of its runs.
 """
 
-_THREAD_COUNTS = (
-    "POMONA_THREADS",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "POLARS_MAX_THREADS",
-)
 _BYTES_OF_WORKER = 400 << 20
 
 
@@ -57,11 +49,6 @@ def share_cores(n_jobs: int | None, n_runs: int, largest_bytes: int) -> tuple[in
         n_jobs = min(cores, n_runs, fitting)
     n_jobs = max(1, n_jobs)
     return n_jobs, max(1, cores // n_jobs)
-
-
-def thread_counts(threads: int) -> dict[str, str]:
-    """The variables that give every library of a process so many threads."""
-    return dict.fromkeys(_THREAD_COUNTS, str(threads))
 
 
 class LocalRunner(Pool):

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from pomona._jit import n_threads
-from pomona._pool import Pool, Worker
+from pomona._pool import Pool, Worker, thread_counts
 from pomona._types import Scores
 from pomona.errors import InputError
 from pomona.experiments.best.menu import SHORTENED, Recipe
@@ -32,7 +32,7 @@ from pomona.experiments.best.stack import rehearse
 from pomona.experiments.cut_short import TOO_LONG
 from pomona.experiments.execute import RunResult, Task, execute, versions
 from pomona.experiments.run import RunSpec
-from pomona.experiments.runner import share_cores, thread_counts
+from pomona.experiments.runner import share_cores
 from pomona.experiments.spec import ranker_class
 from pomona.experiments.store import Store
 from pomona.measures.parse import measure as parse_measure
