@@ -10,7 +10,23 @@ HAS_TORCH = find_spec("torch") is not None
 _NEED_TORCH = ["tests/rankers/neural/*", "src/pomona/rankers/neural/*", "tests/test_examples.py"]
 collect_ignore_glob = [] if HAS_TORCH else _NEED_TORCH
 
+# Begun first, these leave nothing long to the end, when one worker of `pytest -n` would wait for the other.
+_LONGEST = (
+    "tests/rankers/test_base.py",
+    "tests/experiments/test_compare.py",
+    "tests/test_changed_measures.py",
+    "tests/objectives/cuda/test_lambdas.py",
+    "tests/rankers/test_learnt.py",
+    "tests/test_examples.py",
+)
+
 _last: Path | None = None
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Put the longest files first."""
+    place = {name: rank for rank, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
 
 
 def pytest_runtest_setup(item: Any) -> None:
