@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.installed       ## install, then run the main job on built-in data
 	$(BIN)/pomona demo
 
-test: $(VENV)/.installed-dev check kernels  ## style, types and every test
-	$(BIN)/pytest -n 2 --dist loadfile
+test: $(VENV)/.installed-dev   ## style, types and every test
+	$(MAKE) --jobs 2 check kernels  # types are checked on one core
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Kernels as plain Python, where an index out of bounds is an error and not whatever lies there in memory.
 KERNEL_TESTS := tests/measures tests/trees/test_walk.py tests/objectives/test_regression.py

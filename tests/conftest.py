@@ -28,3 +28,4 @@ def in_process(monkeypatch):
     from here_runner import HereRunner
 
     monkeypatch.setattr("pomona.experiments.compare.LocalRunner", HereRunner)
+    monkeypatch.setattr("pomona.experiments.execute._MOST_TIMINGS", 1)

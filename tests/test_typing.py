@@ -9,7 +9,7 @@ import pytest
 import pomona as pm
 from pomona._registry import entries
 
-SOURCE = Path(pm.__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 RANKERS = sorted(entry.class_name for entry in entries("rankers").values())
 NAMES = sorted({*pm.__all__, *RANKERS} - {"__version__"})
 
@@ -24,10 +24,9 @@ def told(tmp_path_factory):
     lines += ['pm.LambdaMART(n_trees="many")', "pm.LambdaMART().fit(1, eval_sets=[])"]
     folder = tmp_path_factory.mktemp("typing")
     (folder / "user.py").write_text("\n".join(lines) + "\n")
-    flags = ["--no-error-summary", "--no-color-output", "--cache-dir", str(folder / "cache")]
-    command = [sys.executable, "-m", "mypy", *flags, "--follow-imports=silent", "user.py"]
-    environment = {"MYPYPATH": str(SOURCE), "PATH": "/usr/bin:/bin"}
-    output = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True).stdout
+    # With the settings and in the cache of the check of the package, which has just been made as a rule.
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-color-output", folder / "user.py"]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
     found: dict[str, list[str]] = {}
     for line in output.splitlines():
         place, _, text = line.partition(": ")

@@ -30,12 +30,20 @@ class Saboteur:
             os.kill(self.killed, signal.SIGKILL)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster():
     patient = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
     how = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with dask.config.set(patient), LocalCluster(**how) as cluster:  # a busy machine starts workers slowly
         yield cluster
+
+
+def test_time_limits_hold_there_too(make_spec, cluster, tmp_path):
+    rankers = "a=mart(n_trees=2), b=lambdamart(n_trees=100000000, early_stopping=none)"
+    spec = make_spec(rankers, time_limit=1.0, folds=[1])
+    results = compare(spec, tmp_path, dask=cluster.scheduler_address)
+    assert dict(results.runs.select("ranker", "state").iter_rows()) == {"a": "done", "b": "failed"}
+    assert "time limit" in results.runs.filter(ranker="b")["reason"][0]
 
 
 def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(finished, cluster, tmp_path):
@@ -46,14 +54,6 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(finished, cluster,
     assert results.values.equals(finished.values)
     assert results.facts["dask"] == cluster.scheduler_address
     assert os.getpid() not in {int(worker.rpartition(":")[2]) for worker in results.runs["worker"]}
-
-
-def test_time_limits_hold_there_too(make_spec, cluster, tmp_path):
-    rankers = "a=mart(n_trees=2), b=lambdamart(n_trees=100000000, early_stopping=none)"
-    spec = make_spec(rankers, time_limit=1.0, folds=[1])
-    results = compare(spec, tmp_path, dask=cluster.scheduler_address)
-    assert dict(results.runs.select("ranker", "state").iter_rows()) == {"a": "done", "b": "failed"}
-    assert "time limit" in results.runs.filter(ranker="b")["reason"][0]
 
 
 def test_no_scheduler(monkeypatch):
