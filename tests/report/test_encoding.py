@@ -88,3 +88,29 @@ def test_a_file_has_the_light_theme_and_a_font_of_its_own():
     assert drawn["background"] == LIGHT["paper"]
     assert drawn["config"]["font"] == "Liberation Sans"
     assert "var(--" not in json.dumps(drawn)
+
+
+def test_series_are_told_apart_by_more_than_colour():
+    names = [f"s{i}" for i in range(9)]
+    looks = [look.to_dict() for look in encoding.series_of("of", names, None)]
+    assert [look["field"] for look in looks] == ["of"] * 3
+    assert all(look["scale"]["domain"] == names for look in looks)
+    assert len(looks[1]["scale"]["range"]) == len(looks[2]["scale"]["range"]) == 9
+    assert len({str(dash) for dash in looks[1]["scale"]["range"][:6]}) == 6
+
+
+def test_names_stand_in_the_order_given():
+    down = encoding.names_down("ranker", ["b", "a"], 90).to_dict()
+    across = encoding.names_across("x", ["b", "a"]).to_dict()
+    assert down["scale"]["domain"] == across["scale"]["domain"] == ["b", "a"]
+    assert (down["axis"]["labelLimit"], across["axis"]["orient"]) == (90, "top")
+    zero = encoding.zero_line("y").to_dict()["encoding"]
+    assert zero == {"y": {"field": "zero", "type": "quantitative"}}
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 100])
+def test_a_thinned_curve_keeps_its_ends(n):
+    rows = [{"x": x} for x in range(n)]
+    kept = encoding.thinned(rows, 7)
+    assert len(kept) == min(n, 7)
+    assert (kept[0], kept[-1]) == (rows[0], rows[-1])

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pomona.report.digits import signed
 from pomona.report.table import (
     Cell,
     Column,
@@ -14,12 +15,16 @@ from pomona.report.table import (
     bodies,
     in_units,
     make_table,
+    measured,
     number,
+    p_values,
+    rounded,
     text,
     to_csv,
     to_html,
     to_latex,
     to_markdown,
+    verdict,
     with_interval,
 )
 
@@ -153,3 +158,22 @@ def test_html_has_the_best_in_bold_and_no_tag_of_a_name():
     assert "<script>" not in to_html(nasty)
     assert "<caption>" not in to_html(nasty)
     assert to_markdown(nasty).startswith("| ")
+
+
+def test_columns_that_many_tables_have():
+    row = {"measure": "ndcg@10", "t_p": 0.2, "wilcoxon_p": 0.0004, "sign_p": None, "randomization_p": 0.01}
+    row |= {"holm_p": 0.02, "bh_p": 0.015, "agree": True, "is_significant": False}
+    row |= {"wins": 5, "ties": 0, "losses": 2, "effect": -0.1234}
+    columns = [measured(), rounded("Effect d_z", "effect", 2, signed), *verdict(is_full=True)]
+    table = make_table("tests", "", columns, [row])
+    shown = dict(zip((c.title for c in table.columns), (c.text for c in table.rows[0].cells), strict=True))
+    assert shown == {
+        "Measure": "NDCG@10",
+        "Effect d_z": "−0.12",
+        **{"p (t)": "0.200", "p (Wilcoxon)": "< 0.001", "p (sign)": "–", "p (randomization)": "0.010"},
+        **{"p (Holm)": "0.020", "p (BH)": "0.015", "Tests agree": "yes", "Significant": "no"},
+        **{"Wins": "5", "Ties": "0", "Losses": "2"},
+    }
+    few = [column.title for column, _ in verdict("holm_p")]
+    assert few == ["p (Holm)", "Significant", "Wins", "Ties", "Losses"]
+    assert [column.title for column, _ in p_values()] == list(shown)[2:7]

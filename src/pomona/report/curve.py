@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
 
-from pomona.report.encoding import Chart, Rows, data_of, panels, sized, tips
-from pomona.report.theme import DASHES, SHAPES
+from pomona.report.encoding import Chart, Rows, data_of, panels, series_of, sized, tips
 
 HEIGHT = 300
 _ROUND = tuple(digit * 10.0**power for power in range(9) for digit in (1, 2, 5))
@@ -50,37 +49,33 @@ def curves(
     *,
     by: str = "",
     panel_order: Sequence[str] = (),
-    legend: str | None = None,
+    columns: int = 2,
     has_points: bool = True,
+    about: Mapping[str, str | tuple[str, str]] | None = None,
 ) -> Chart | None:
-    """A curve for each of the `series`, with its interval (`low`, `high`) as a band.
+    """A curve for each of the `series`, with its interval (`low`, `high`) as a band, if the rows have one.
 
     value : the title and the format of `mean`. by : a field that has a panel for each of its values.
+    about : what else a tooltip tells.
     """
     if not rows:
         return None
     words, form = value
-    named = alt.Legend(title=legend, orient="top", columns=3, symbolOpacity=1, labelLimit=180)
-    domain = list(series)
-    color = alt.Color("series:N", scale=alt.Scale(domain=domain, range="category"), legend=named)
-    dashes = [list(DASHES[i % len(DASHES)]) for i in range(len(domain))]
-    shapes = [SHAPES[i % len(SHAPES)] for i in range(len(domain))]
-    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=domain, range=dashes), legend=named)
-    ends = {"low": ("from", form), "high": ("to", form)}
-    about = {"mean": (words, form), **ends, x.field: (x.title, x.form)}
-    free = alt.Scale(zero=False)
+    named = alt.Legend(title=None, orient="top", columns=3, symbolOpacity=1, labelLimit=180)
+    look, has_band = series_of("series", series, named), "low" in rows[0]
+    ends = {"low": ("from", form), "high": ("to", form)} if has_band else {}
+    told = {"mean": (words, form), **ends, x.field: (x.title, x.form), **(about or {})}
+    low, mean = (alt.Y(f"{name}:Q", title=words, scale=alt.Scale(zero=False)) for name in ("low", "mean"))
     base = (alt.Chart() if by else alt.Chart(data_of(rows))).encode(
-        x=x.encoded(rows), color=color, tooltip=tips(series="curve", **about)
+        x=x.encoded(rows), color=look.color, tooltip=tips(series="curve", **told)
     )
-    layers = [
-        base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=words, scale=free), y2="high:Q"),
-        base.mark_line(strokeWidth=1.8).encode(y=alt.Y("mean:Q", title=words, scale=free), strokeDash=dash),
-    ]
+    layers = [base.mark_area(opacity=0.15).encode(y=low, y2="high:Q")] if has_band else []
+    layers.append(base.mark_line(strokeWidth=1.8).encode(y=mean, strokeDash=look.dash))
     if has_points:
-        shape = alt.Shape("series:N", scale=alt.Scale(domain=domain, range=shapes), legend=named)
-        points = base.mark_point(filled=True, size=30, opacity=1)
-        layers.append(points.encode(y=alt.Y("mean:Q", title=words, scale=free), shape=shape))
+        layers.append(base.mark_point(filled=True, size=30, opacity=1).encode(y=mean, shape=look.shape))
     chart = alt.layer(*layers)
     if by:
-        return panels(chart, rows, by, panel_order, description, columns=2, least=240, is_apart=True)
+        return panels(
+            chart, rows, by, panel_order, description, columns=columns, least=480 // columns, is_apart=True
+        )
     return sized(chart, description, height=HEIGHT)

@@ -9,14 +9,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 
 from pomona.experiments.findings import Findings
 from pomona.report import labels
 from pomona.report.names import rankers_of
-from pomona.report.theme import LABEL, LIGHT, SHAPES, SLOTS, SMALL_LABEL, slots_of, vega_config
+from pomona.report.theme import DASHES, LABEL, LIGHT, SHAPES, SLOTS, SMALL_LABEL, slots_of, vega_config
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 Rows = list[dict[str, Any]]
@@ -101,6 +101,56 @@ def tips(**fields: str | tuple[str, str]) -> list[alt.Tooltip]:
 def in_order(names: Sequence[str]) -> alt.Scale:
     """Names in this order. (Vega-Lite's own `sort` would write them into an expression, which is code.)"""
     return alt.Scale(domain=list(names))
+
+
+def names_down(field: str, names: Sequence[str], limit: int = 170, **axis: Any) -> alt.Y:
+    """Names below each other in this order, none wider than so many pixels."""
+    return alt.Y(f"{field}:N", scale=in_order(names), title=None, axis=alt.Axis(labelLimit=limit, **axis))
+
+
+def names_across(field: str, names: Sequence[str], limit: int = 140, **axis: Any) -> alt.X:
+    """Names above a chart, aslant."""
+    look: dict[str, Any] = {"orient": "top", "labelAngle": -45, "labelLimit": limit, **axis}
+    return alt.X(f"{field}:N", scale=in_order(names), title=None, axis=alt.Axis(**look))
+
+
+def zero_line(axis: Literal["x", "y"]) -> alt.Chart:
+    """A line where an axis has its 0."""
+    line: alt.Chart = alt.Chart(data_of([{"zero": 0}])).mark_rule(style="zero").encode(**{axis: "zero:Q"})
+    return line
+
+
+class Series(NamedTuple):
+    """How curves are told apart: by colour, dashes and shapes of points."""
+
+    color: alt.Color
+    dash: alt.StrokeDash
+    shape: alt.Shape
+
+
+def series_of(field: str, names: Sequence[str], legend: alt.Legend | None) -> Series:
+    """The looks of the values of a field, all with the same legend."""
+    places = range(len(names))
+    dashes, shapes = (
+        [list(DASHES[i % len(DASHES)]) for i in places],
+        [SHAPES[i % len(SHAPES)] for i in places],
+    )
+    color, dash, shape = (alt.Scale(domain=list(names), range=one) for one in ("category", dashes, shapes))
+    return Series(
+        alt.Color(f"{field}:N", scale=color, legend=legend),
+        alt.StrokeDash(f"{field}:N", scale=dash, legend=legend),
+        alt.Shape(f"{field}:N", scale=shape, legend=legend),
+    )
+
+
+def thinned(curve: Rows, most: int) -> Rows:
+    """At most so many points of a curve, evenly, with its first and last.
+
+    >>> thinned([{"x": x} for x in range(5)], 3)
+    [{'x': 0}, {'x': 2}, {'x': 4}]
+    """
+    n = len(curve)
+    return curve if n <= most else [curve[round(i * (n - 1) / (most - 1))] for i in range(most)]
 
 
 def scale_of(values: Sequence[float], *, log: bool = False) -> alt.Scale:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from pomona.experiments.findings import Findings
 from pomona.report.digits import fixed
+
+if TYPE_CHECKING:
+    from pomona.experiments.findings import Findings
 
 _CAPITALS = {"ap", "dcg", "err", "gap", "ndcg", "nerr", "p", "rbp", "rr", "sr", "wta"}
 

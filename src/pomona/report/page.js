@@ -184,7 +184,8 @@
     if (view.drawnPair !== key) {
       const template = charts.specs[box.dataset.chart];
       const differences = data.qids.map((_, i) => difference(data, a, b, i)).filter((d) => d !== null).sort((x, y) => x - y);
-      const rows = differences.map((d, i) => ({ query: i, difference: d / scale }));
+      // The last step ends where another query would begin.
+      const rows = [...differences, ...differences.slice(-1)].map((d, i) => ({ query: i, difference: d / scale }));
       const filled = template.layer.map((layer, i) => (i < 2 ? { ...layer, data: { values: rows } } : layer));
       view.spec = { ...template, layer: filled };
       view.drawnPair = key;

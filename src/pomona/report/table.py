@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal, NamedTuple
 
-from pomona.report.digits import MISSING, fixed
+from pomona.report.digits import MISSING, count, fixed, p_value
+from pomona.report.names import measure_title
 
 Value = float | int | str | None
 
@@ -77,6 +78,47 @@ def text(title: str, key: Key) -> tuple[Column, Getter]:
 def number(title: str, key: Key, form: Callable[[Any], str] = fixed) -> tuple[Column, Getter]:
     """A column of numbers, printed by `form`."""
     return Column(title), lambda row: _cell(_value(row, key), form)
+
+
+def measured(title: str = "Measure", key: str = "measure") -> tuple[Column, Getter]:
+    """A column of measures, as papers print them."""
+    return text(title, lambda row: measure_title(row[key]))
+
+
+def yes(title: str, key: str, no: str = "no") -> tuple[Column, Getter]:
+    """A column of what is true or not."""
+    return text(title, lambda row: "yes" if row.get(key) else no)
+
+
+def rounded(
+    title: str, key: Key, digits: int, form: Callable[[Any, int], str] = fixed
+) -> tuple[Column, Getter]:
+    """A column of numbers with so many digits."""
+    return number(title, key, lambda value: form(value, digits))
+
+
+_P_VALUES = {
+    **{"t_p": "t", "wilcoxon_p": "Wilcoxon", "sign_p": "sign", "randomization_p": "randomization"},
+    **{"holm_p": "Holm", "bh_p": "BH"},
+}
+
+
+def p_values(*keys: str) -> list[tuple[Column, Getter]]:
+    """Columns of p-values, by their names in `pairs`; if none is said, of all tests and Holm's correction."""
+    return [number(f"p ({_P_VALUES[key]})", key, p_value) for key in keys or list(_P_VALUES)[:-1]]
+
+
+def verdict(*keys: str, is_full: bool = False) -> list[tuple[Column, Getter]]:
+    """Columns of what is decided of a pair: p-values, whether it is significant, queries won, tied and lost.
+
+    is_full : with Benjamini & Hochberg's p, too, and whether the tests agree.
+    """
+    return [
+        *p_values(*(_P_VALUES if is_full else keys)),
+        *([yes("Tests agree", "agree")] if is_full else []),
+        yes("Significant", "is_significant"),
+        *(number(name.capitalize(), name, count) for name in ("wins", "ties", "losses")),
+    ]
 
 
 def linked(title: str, key: str, link: str) -> tuple[Column, Getter]:

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from pomona.report.digits import p_value, signed
-from pomona.report.encoding import Chart, Rows, data_of, in_order, sized, tips
+from pomona.report.encoding import Chart, Rows, data_of, names_across, names_down, sized, tips
 
 MOST_WITH_NUMBERS = 12
 """Columns whose tiles still have room for numbers."""
@@ -55,12 +55,9 @@ def tiles(
     better : what the verdict is of, in a tip. wide : the most pixels that names of rows take.
     """
     is_small = len(across) <= MOST_WITH_NUMBERS
-    top = alt.Axis(
-        orient="top", labelAngle=-45 if is_small else -90, labelLimit=140, domain=False, ticks=False
-    )
     base = alt.Chart(data_of(rows)).encode(
-        x=alt.X("column:N", scale=in_order(across), title=None, axis=top),
-        y=alt.Y("row:N", scale=in_order(down), title=None, axis=alt.Axis(labelLimit=wide)),
+        x=names_across("column", across, labelAngle=-45 if is_small else -90, domain=False, ticks=False),
+        y=names_down("row", down, wide),
     )
     legend = alt.Legend(
         title=None,

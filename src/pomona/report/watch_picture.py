@@ -18,7 +18,7 @@ import polars as pl
 
 from pomona.experiments.analysis.trace import Drawn
 from pomona.report.digits import fixed
-from pomona.report.encoding import WIDTH, Chart, data_of, with_room
+from pomona.report.encoding import WIDTH, Chart, data_of, with_room, zero_line
 from pomona.report.names import measure_title
 from pomona.report.theme import GRADES
 
@@ -127,9 +127,8 @@ class _Plots:
         )
         pointed = base.transform_filter(_only(self.document)).encode(color=self._color())
         dot = pointed.transform_filter(_only(self.moment)).mark_point(filled=True, size=70, opacity=1)
-        zero = alt.Chart(data_of([{"zero": 0}])).mark_rule(style="zero").encode(y="zero:Q")
         layers = [
-            *([zero] if is_force else []),
+            *([zero_line("y")] if is_force else []),
             drawn,
             *([] if self.is_paper else [pointed.mark_line(strokeWidth=3), dot]),
         ]

@@ -13,10 +13,10 @@ def test_two_curves_of_as_many_points_as_steps():
     found = examine_features(data, stages=("selection",))
     _, (lines, points) = spec_of(selection_curves(found))
     assert lines == points
-    assert [(row["n_features"], row["part"]) for row in lines[:3]] == [
-        (1, "valid"),
-        (1, "test"),
-        (2, "valid"),
+    assert [(row["n_features"], row["series"]) for row in lines[:3]] == [
+        (1, "validation queries"),
+        (1, "test queries"),
+        (2, "validation queries"),
     ]
     assert len(selection_table(found).rows) == 4
     assert len(list(FeatureSelectionSection().of_dataset({"d": found}, "d"))) == 2

@@ -16,7 +16,7 @@ def findings():
 def test_learning_curves_of_those_that_learn_in_steps():
     _, (rows, _) = spec_of(learning_curves(invented(n_iterations=1000), DATA))
     assert panels_of(rows, "ranker") == ["LambdaMART", "LambdaMART yahoo", "MART", "Random forest"]
-    curve = [row for row in rows if (row["ranker"], row["part"]) == ("MART", "valid")]
+    curve = [row for row in rows if (row["ranker"], row["series"]) == ("MART", "validation queries")]
     assert len(curve) == N_POINTS
     assert (curve[0]["iteration"], curve[-1]["iteration"]) == (1, 1000)
 

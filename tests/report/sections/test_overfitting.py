@@ -12,7 +12,7 @@ def test_training_and_test_queries_by_iteration():
     _, (rows, _) = spec_of(train_and_test(curves(), "toy"))
     assert panels_of(rows, "ranker") == ["L 2", "L 4", "L 8"]
     assert {row["series"] for row in rows} == {"test queries", "validation queries", "training queries"}
-    _, (rows, _) = spec_of(by_fold(curves(), "toy"))
+    _, (rows,) = spec_of(by_fold(curves(), "toy"))
     assert {row["series"] for row in rows} == {"fold 1", "fold 2"}
     assert max(row["iteration"] for row in rows) == 12
 

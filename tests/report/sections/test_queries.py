@@ -31,6 +31,7 @@ def test_query_differences_are_sorted_the_worst_first(findings):
         {"query": 0, "difference": -0.5},
         {"query": 1, "difference": 0.0},
         {"query": 2, "difference": 0.25},
+        {"query": 3, "difference": 0.25},  # where the last step ends
     ]
     assert "A is better on 1 queries, B on 1, of 3" in spec["description"]
 

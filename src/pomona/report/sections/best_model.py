@@ -7,7 +7,7 @@ from pomona.experiments.best.duration import in_words
 from pomona.report.digits import fixed, significant
 from pomona.report.names import measure_title
 from pomona.report.section import Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, number, rounded, text
 
 _SUMMARY = """
 <p class="lead"><strong>{{ measure }} {{ mean }}</strong>{% if low %}, {{ level }} interval {{ low }} to
@@ -80,7 +80,7 @@ def member_table(findings: BestFindings) -> Table:
     """The rankers in the model, the heaviest first."""
     columns = [
         text("Ranker", "recipe"),
-        number("Weight", "weight", lambda weight: fixed(weight, 3)),
+        rounded("Weight", "weight", 3),
         number(f"{measure_title(findings.measure)} alone", "value"),
         number("Score (µs/doc)", "microseconds", significant),
         number("All its fits (s)", "seconds", significant),

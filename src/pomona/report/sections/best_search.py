@@ -12,7 +12,7 @@ from pomona.report.digits import count, significant
 from pomona.report.encoding import FRONT_HEIGHT, Chart, Rows, labelled_points, scale_of, sized, tips
 from pomona.report.names import measure_title
 from pomona.report.section import Figure, Html, Numbers, Parts, Section, Side
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, number, text, yes
 from pomona.report.theme import slots_of
 
 _INTRODUCTION = """
@@ -116,7 +116,7 @@ def trial_table(findings: BestFindings) -> Table:
         number("Folds", "n_folds", count),
         number("Weight", "weight", lambda weight: f"{weight:.3f}" if weight else ""),
         number("Score (µs/doc)", "microseconds", significant),
-        text("on the front", lambda row: "yes" if row["is_on_front"] else ""),
+        yes("on the front", "is_on_front", no=""),
         number("All its fits (s)", "seconds", significant),
         number("Done at (s)", "at", significant),
         text("Out because", "reason"),

@@ -9,12 +9,12 @@ import polars as pl
 
 from pomona.experiments.analysis.convention import plain
 from pomona.experiments.findings import Findings
+from pomona.report import encoding
 from pomona.report.digits import MISSING, count, fixed, signed
 from pomona.report.encoding import Chart, color, data_of, paint_order, panels, shape, sized, tips, with_slots
 from pomona.report.names import measure_title, rankers_of
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
-from pomona.report.theme import DASHES
+from pomona.report.table import Table, make_table, measured, number, text
 
 _FEW = 7
 """So many curves with error bars can be told apart."""
@@ -120,13 +120,11 @@ def trained_judged(findings: Findings, dataset: str) -> Chart | None:
     judges = findings.results.spec.conventions
     tools = list(dict.fromkeys(row["trained"] for row in rows))
     legend = alt.Legend(title="trained with", orient="top", symbolType="stroke", symbolSize=300)
-    base = _small_curves(trained="trained with").encode(
-        color=alt.Color("trained:N", scale=alt.Scale(domain=tools, range="category"), legend=legend)
-    )
-    dash = alt.StrokeDash("trained:N", scale=alt.Scale(domain=tools, range=list(DASHES)), legend=legend)
+    look = encoding.series_of("trained", tools, legend)
+    base = _small_curves(trained="trained with").encode(color=look.color)
     layers = alt.layer(
         _errors(base),
-        base.mark_line(strokeWidth=1.8).encode(strokeDash=dash),
+        base.mark_line(strokeWidth=1.8).encode(strokeDash=look.dash),
         base.mark_point(filled=True, size=16, opacity=1),
     )
     return panels(
@@ -222,7 +220,7 @@ def convention_table(findings: Findings, dataset: str) -> Table:
     columns = [
         text("Ranker", "ranker"),
         text("Trained with", lambda row: row.get("trained_with") or MISSING),
-        text("Measure", lambda row: measure_title(row["measure"])),
+        measured(),
     ]
     for judge in judges:
         columns += [number(judge, judge), number(f"rank ({judge})", f"rank ({judge})", count)]
@@ -234,7 +232,7 @@ def change_table(findings: Findings, dataset: str) -> Table:
     columns = [
         text("Ranker", "better"),
         text("against", "worse"),
-        text("Measure", lambda row: measure_title(row["measure"])),
+        measured(),
         text("ahead by", "convention_1"),
         number("difference", "difference_1", signed),
         text("behind by", "convention_2"),

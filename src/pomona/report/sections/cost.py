@@ -10,7 +10,7 @@ from pomona.report.digits import count, significant
 from pomona.report.encoding import FRONT_HEIGHT, Chart, labelled_points, scale_of, sized, tips, with_slots
 from pomona.report.names import close_of, measure_title, rankers_of
 from pomona.report.section import Figure, Numbers, Parts, Section, Side
-from pomona.report.table import Table, in_units, make_table, number, text
+from pomona.report.table import Table, in_units, make_table, number, text, yes
 
 _COSTS = {
     "train_seconds": ("on_train_front", "training time, seconds a run"),
@@ -79,9 +79,9 @@ def cost_table(findings: Findings, dataset: str) -> Table:
         text("Ranker", "ranker"),
         number(measure_title(findings.main), "mean"),
         number("Train (s)", "train_seconds", significant),
-        text("on the training front", lambda row: "yes" if row.get("on_train_front") else ""),
+        yes("on the training front", "on_train_front", no=""),
         number("Score (µs/doc)", "score_microseconds", significant),
-        text("on the scoring front", lambda row: "yes" if row.get("on_score_front") else ""),
+        yes("on the scoring front", "on_score_front", no=""),
         number("Memory (MB)", in_units("peak_memory", 1e6), significant),
         number("Model (kB)", in_units("model_bytes", 1e3), significant),
         number("Best iteration", "best_iteration", significant),

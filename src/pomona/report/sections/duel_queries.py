@@ -7,7 +7,7 @@ import altair as alt
 from pomona.experiments.analysis.duel import Duel
 from pomona.experiments.analysis.query_slice import LENGTH, RELEVANT
 from pomona.report.digits import count, signed
-from pomona.report.encoding import Chart, data_of, sized
+from pomona.report.encoding import Chart, data_of, sized, zero_line
 from pomona.report.names import measure_title
 from pomona.report.section import Figure, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
@@ -35,7 +35,9 @@ class DuelQueriesSection(Section):
         yield Numbers(query_table(findings, a, b, is_best=True), f"Where {a} gains most", is_open=True)
 
 
-def sorted_differences(differences: list[float], a: str, b: str, measure: str) -> Chart:
+def sorted_differences(
+    differences: list[float], a: str, b: str, measure: str, *, where: str = "", has_note: bool = True
+) -> Chart:
     """The difference of every query, which are sorted by it."""
     rows = [{"query": i, "difference": d} for i, d in enumerate(differences)]
     rows.append({"query": len(rows), "difference": differences[-1]})  # where the last step ends
@@ -49,15 +51,15 @@ def sorted_differences(differences: list[float], a: str, b: str, measure: str) -
     chart = alt.layer(
         above.mark_area(style="better", interpolate="step-after"),
         below.mark_area(style="worse", interpolate="step-after"),
-        alt.Chart(data_of([{"zero": 0}])).mark_rule(style="zero").encode(y="zero:Q"),
+        zero_line("y"),
     )
     better, worse = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
     counts = f"{a} is better on {better} queries, {b} on {worse}, of {len(differences)}"
     return sized(
         chart,
-        f"Per-query difference in {measure_title(measure)}, {a} minus {b}, sorted: {counts}.",
+        f"Per-query difference in {measure_title(measure)}{where}, {a} minus {b}, sorted: {counts}.",
         height=200,
-        note=counts,
+        note=counts if has_note else "",
     )
 
 

@@ -7,7 +7,7 @@ from pomona.report.digits import count, p_value, signed
 from pomona.report.names import measure_title
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.sections.duel_verdict import intervals
-from pomona.report.table import Table, make_table, number, text, with_interval
+from pomona.report.table import Table, make_table, number, text, verdict, with_interval
 
 _DEPENDENCE = """
 <ul>{% for row in rows %}
@@ -50,12 +50,7 @@ def slice_table(findings: Duel, a: str, b: str) -> Table:
         number(b, "mean_b"),
         number(a, "mean_a"),
         with_interval("Difference", "difference", signed),
-        number("p (randomization)", "randomization_p", p_value),
-        number("p (Holm)", "holm_p", p_value),
-        text("Significant", lambda row: "yes" if row["is_significant"] else "no"),
-        number("Wins", "wins", count),
-        number("Ties", "ties", count),
-        number("Losses", "losses", count),
+        *verdict("randomization_p", "holm_p"),
     ]
     rows = findings.slices.filter(a=a, b=b).to_dicts()
     return make_table("slices", f"{a} minus {b} by slice ({measure_title(findings.main)})", columns, rows)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import altair as alt
 
 from pomona.experiments.analysis.duel import Duel
-from pomona.report.digits import count, p_value, signed
-from pomona.report.encoding import Chart, Rows, color, data_of, in_order, sized, tips
+from pomona.report.digits import p_value, signed
+from pomona.report.encoding import Chart, Rows, color, data_of, names_down, sized, tips, zero_line
 from pomona.report.names import measure_title, significance_rule
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text, with_interval
+from pomona.report.table import Table, make_table, measured, number, rounded, text, verdict, with_interval
 
 _ANSWER = """
 {% for sentence in sentences %}
@@ -19,13 +19,6 @@ _ANSWER = """
 if left %}; {{ left }} judged queries that some run lacks are left out{% endif %}.</p>
 """
 MOST_SENTENCES = 6
-_TESTS = {
-    "t_p": "p (t)",
-    "wilcoxon_p": "p (Wilcoxon)",
-    "sign_p": "p (sign)",
-    "randomization_p": "p (randomization)",
-    "holm_p": "p (Holm)",
-}
 
 
 class DuelVerdictSection(Section):
@@ -77,10 +70,9 @@ def intervals(rows: Rows) -> Chart | None:
         for row in rows
     ]
     drawn = [{key: None if value != value else value for key, value in row.items()} for row in drawn]
-    axis = alt.Axis(labelLimit=260, grid=True)
     words = {"name": "of", "interval": "interval", "verdict": "verdict", "p": "p (Holm)", "n": "queries"}
     base = alt.Chart(data_of(drawn)).encode(
-        y=alt.Y("name:N", scale=in_order(names), title=None, axis=axis),
+        y=names_down("name", names, 260, grid=True),
         color=color(),
         tooltip=tips(difference=("difference", "+.4f"), **words),
     )
@@ -89,7 +81,7 @@ def intervals(rows: Rows) -> Chart | None:
     shapes = alt.Scale(domain=["significant", "within chance"], range=["circle", "stroke"])
     points = base.encode(x="difference:Q", shape=alt.Shape("verdict:N", scale=shapes, legend=None))
     chart = alt.layer(
-        alt.Chart(data_of([{"zero": 0}])).mark_rule(style="zero").encode(x="zero:Q"),
+        zero_line("x"),
         base.mark_rule(style="interval").encode(x=x, x2="high:Q"),
         points.transform_filter("datum.verdict == 'significant'").mark_point(filled=True, size=90, opacity=1),
         points.transform_filter("datum.verdict != 'significant'").mark_tick(thickness=2, size=12),
@@ -107,7 +99,7 @@ def mean_table(findings: Duel) -> Table:
     """Every system by every measure."""
     columns = [
         text("System", "system"),
-        text("Measure", lambda row: measure_title(row["measure"])),
+        measured(),
         with_interval("Mean", "mean"),
     ]
     return make_table("means", "Means of the systems", columns, findings.means.to_dicts())
@@ -118,14 +110,10 @@ def pair_tests(findings: Duel) -> Table:
     columns = [
         text("System", "a"),
         text("minus", "b"),
-        text("Measure", lambda row: measure_title(row["measure"])),
+        measured(),
         with_interval("Difference", "difference", signed),
-        number("Effect d_z", "effect", lambda effect: signed(effect, 2)),
-        *(number(title, test, p_value) for test, title in _TESTS.items()),
-        text("Significant", lambda row: "yes" if row["is_significant"] else "no"),
-        number("Wins", "wins", count),
-        number("Ties", "ties", count),
-        number("Losses", "losses", count),
+        rounded("Effect d_z", "effect", 2, signed),
+        *verdict(),
         number("Detectable", "detectable"),
     ]
     return make_table("tests", "Every pair of systems", columns, findings.pairs.to_dicts())

@@ -7,7 +7,7 @@ import polars as pl
 
 from pomona.experiments.analysis.explain import ExplainedQuery
 from pomona.report.digits import count, fixed, signed
-from pomona.report.encoding import Chart, Rows, data_of, in_order, sized, tips
+from pomona.report.encoding import Chart, Rows, data_of, names_across, names_down, sized, tips
 from pomona.report.section import Figure, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
 
@@ -56,18 +56,8 @@ def contribution_grid(findings: ExplainedQuery) -> Chart | None:
     ]
     size = alt.Size("size:Q", scale=alt.Scale(range=[0, 260]), legend=None)
     base = alt.Chart(data_of(rows)).encode(
-        x=alt.X(
-            "feature:N",
-            scale=in_order(features),
-            title=None,
-            axis=alt.Axis(orient="top", labelAngle=-45, labelLimit=120, grid=False),
-        ),
-        y=alt.Y(
-            "name:N",
-            scale=in_order(list(names.values())),
-            title=None,
-            axis=alt.Axis(labelLimit=220, grid=True),
-        ),
+        x=names_across("feature", features, 120, grid=False),
+        y=names_down("name", list(names.values()), 220, grid=True),
         size=size,
         tooltip=tips(
             name="document", feature="feature", value=("value", ".6g"), contribution=("adds", "+.4f")

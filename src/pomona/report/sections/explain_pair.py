@@ -7,7 +7,7 @@ import polars as pl
 
 from pomona.experiments.analysis.explain import ExplainedQuery
 from pomona.report.digits import signed, significant
-from pomona.report.encoding import Chart, Rows, data_of, in_order, sized, tips
+from pomona.report.encoding import Chart, Rows, data_of, names_down, sized, tips, zero_line
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
 
@@ -65,9 +65,7 @@ def difference_bars(findings: ExplainedQuery) -> Chart | None:
         )
     shown = [{key: None if value != value else value for key, value in row.items()} for row in rows]
     base = alt.Chart(data_of(shown)).encode(
-        y=alt.Y(
-            "name:N", scale=in_order([row["name"] for row in rows]), title=None, axis=alt.Axis(labelLimit=300)
-        ),
+        y=names_down("name", [row["name"] for row in rows], 300),
         x=alt.X("difference:Q", title=f"adds to {findings.a}, minus to {findings.b}"),
         tooltip=tips(
             feature="feature",
@@ -81,7 +79,7 @@ def difference_bars(findings: ExplainedQuery) -> Chart | None:
     chart = alt.layer(
         base.transform_filter("datum.side == 'for'").mark_bar(style="better"),
         base.transform_filter("datum.side == 'against'").mark_bar(style="worse"),
-        alt.Chart(data_of([{"zero": 0}])).mark_rule(style="zero").encode(x="zero:Q"),
+        zero_line("x"),
     )
     return sized(chart, findings.answer, height=max(80, 22 * len(rows)))
 

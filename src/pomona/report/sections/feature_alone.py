@@ -9,7 +9,7 @@ import altair as alt
 
 from pomona.experiments.analysis.features import FeatureFindings
 from pomona.report.digits import count, fixed, signed
-from pomona.report.encoding import Chart, Rows, data_of, in_order, sized, tips
+from pomona.report.encoding import Chart, Rows, data_of, names_down, sized, tips
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
 from pomona.report.theme import SLOTS
@@ -65,12 +65,12 @@ def alone_bars(found: FeatureFindings) -> Chart | None:
         labelExpr="datum.label == 'up' ? 'highest value first' : 'lowest value first (↓)'",
     )
     scale = alt.Scale(domain=["up", "down", *SLOTS[2:]], range="category")
-    y = alt.Y("label:N", scale=in_order(order), title=None, axis=alt.Axis(labelLimit=200, grid=False))
     numbers = {
         name: (title, ".4f") for name, title in (("alone", found.measure), ("low", "from"), ("high", "to"))
     }
     base = alt.Chart(data_of(rows)).encode(
-        y=y, tooltip=tips(feature="feature", direction="direction", **numbers)
+        y=names_down("label", order, 200, grid=False),
+        tooltip=tips(feature="feature", direction="direction", **numbers),
     )
     at_random = alt.Chart(data_of([{"random": found.random}]))
     chart = alt.layer(

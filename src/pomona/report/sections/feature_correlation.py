@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import altair as alt
 
 from pomona.experiments.analysis.features import FeatureFindings
-from pomona.report.encoding import Chart, data_of, in_order, sized, tips
+from pomona.report.encoding import Chart, data_of, names_across, names_down, sized, tips
 from pomona.report.section import Figure, Parts, Section
 
 
@@ -34,10 +34,9 @@ def correlation_tiles(found: FeatureFindings) -> Chart | None:
     order = list(dict.fromkeys(row["first"] for row in rows))
     if len(order) < 2:
         return None
-    top = alt.Axis(orient="top", labelAngle=-90, labelLimit=140, domain=False, ticks=False)
-    base = alt.Chart(data_of([{**row, "shown": f"{row['correlation']:.2f}"[1:]} for row in rows])).encode(
-        x=alt.X("second:N", scale=in_order(order), title=None, axis=top),
-        y=alt.Y("first:N", scale=in_order(order), title=None, axis=alt.Axis(labelLimit=140, grid=False)),
+    base = alt.Chart(data_of(rows)).encode(
+        x=names_across("second", order, labelAngle=-90, domain=False, ticks=False),
+        y=names_down("first", order, 140, grid=False),
     )
     strength = alt.Opacity("correlation:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None)
     tiles = base.mark_rect(style=["tile", "better"]).encode(

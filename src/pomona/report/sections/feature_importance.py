@@ -8,7 +8,7 @@ import altair as alt
 
 from pomona.experiments.analysis.feature_importance import FeatureImportance
 from pomona.report.digits import count, fixed, signed
-from pomona.report.encoding import Chart, Rows, data_of, in_order, sized, tips
+from pomona.report.encoding import Chart, Rows, data_of, names_down, sized, tips
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text, with_interval
 
@@ -50,10 +50,11 @@ def loss_bars(found: FeatureImportance) -> Chart | None:
     if not rows:
         return None
     order = [row["feature"] for row in rows]
-    y = alt.Y("feature:N", scale=in_order(order), title=None, axis=alt.Axis(labelLimit=200, grid=False))
     shown = {"within": "loss", "low": "from", "high": "to", "across": "across queries"}
     numbers = {name: (title, "+.4f") for name, title in shown.items()}
-    base = alt.Chart(data_of(rows)).encode(y=y, tooltip=tips(feature="feature", **numbers))
+    base = alt.Chart(data_of(rows)).encode(
+        y=names_down("feature", order, 200, grid=False), tooltip=tips(feature="feature", **numbers)
+    )
     chart = alt.layer(
         base.mark_bar(height={"band": 0.7}, opacity=0.6).encode(
             x=alt.X("within:Q", title=f"loss of {found.measure}", scale=alt.Scale(zero=True))

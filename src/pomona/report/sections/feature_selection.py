@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import altair as alt
-
 from pomona.experiments.analysis.features import FeatureFindings
+from pomona.report.curve import Axis, curves
 from pomona.report.digits import count, fixed
-from pomona.report.encoding import Chart, data_of, sized, tips
+from pomona.report.encoding import Chart
 from pomona.report.section import Figure, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
-from pomona.report.theme import DASHES, SHAPES, SLOTS
 
-PARTS = ("valid", "test")
+PARTS = {"valid": "validation queries", "test": "test queries"}
 
 
 class FeatureSelectionSection(Section):
@@ -42,41 +40,19 @@ def selection_curves(found: FeatureFindings) -> Chart | None:
     if not steps:
         return None
     rows = [
-        {"n_features": step["n_features"], "feature": step["feature"], "part": part, "value": step[part]}
+        {"n_features": step["n_features"], "feature": step["feature"], "series": name, "mean": step[part]}
         for step in steps
-        for part in PARTS
+        for part, name in PARTS.items()
     ]
-    legend = alt.Legend(
-        title=None,
-        orient="top",
-        labelExpr="datum.label == 'valid' ? 'validation queries' : 'test queries'",
-        values=list(PARTS),
-    )
-    n = len(PARTS)
-    base = alt.Chart(data_of(rows)).encode(
-        x=alt.X("n_features:Q", title="number of features", axis=alt.Axis(format="d", tickMinStep=1)),
-        y=alt.Y("value:Q", title=found.measure, scale=alt.Scale(zero=False)),
-        color=alt.Color(
-            "part:N", scale=alt.Scale(domain=[*PARTS, *SLOTS[n:]], range="category"), legend=legend
-        ),
-        tooltip=tips(
-            n_features=("features", "d"), feature="added", part="part", value=(found.measure, ".4f")
-        ),
-    )
-    dashes = alt.Scale(domain=list(PARTS), range=list(DASHES[:n]))
-    shapes = alt.Scale(domain=list(PARTS), range=list(SHAPES[:n]))
-    chart = alt.layer(
-        base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("part:N", scale=dashes, legend=None)),
-        base.mark_point(filled=True, size=46, opacity=1).encode(
-            shape=alt.Shape("part:N", scale=shapes, legend=None)
-        ),
-    )
     best = max(steps, key=lambda step: float(step["test"]))
-    return sized(
-        chart,
+    return curves(
+        rows,
+        Axis("n_features", "number of features", "d"),
+        list(PARTS.values()),
+        (found.measure, ".4f"),
         f"{found.measure} of linear regression by the number of features chosen, on validation and on test "
         f"queries. On test queries {best['n_features']} features are best, with {fixed(best['test'])}.",
-        height=260,
+        about={"feature": "added"},
     )
 
 

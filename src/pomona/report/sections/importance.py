@@ -10,8 +10,8 @@ from pomona.report.encoding import (
     Chart,
     color,
     data_of,
-    in_order,
     legend_of,
+    names_down,
     paint_order,
     shape,
     sized,
@@ -73,7 +73,7 @@ def importance_chart(findings: Findings, dataset: str, features: list[str]) -> C
         return None
     x = alt.X("share:Q", title="share", axis=alt.Axis(format="%", tickCount=6), scale=alt.Scale(domainMin=0))
     base = alt.Chart(data_of(rows)).encode(
-        y=alt.Y("feature:N", scale=in_order(features), title=None, axis=alt.Axis(labelLimit=170, grid=True)),
+        y=names_down("feature", features, grid=True),
         tooltip=tips(
             ranker="ranker",
             feature="feature",

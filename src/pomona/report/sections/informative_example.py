@@ -5,10 +5,10 @@ from __future__ import annotations
 import altair as alt
 
 from pomona.experiments.analysis.informative import Informativeness
-from pomona.report.encoding import Chart, data_of, sized, tips
+from pomona.report.encoding import Chart, data_of, series_of, sized, tips
 from pomona.report.names import measure_title
 from pomona.report.section import Figure, Parts, Section
-from pomona.report.theme import DASHES, SLOTS
+from pomona.report.theme import SLOTS
 
 
 class InformativeExampleSection(Section):
@@ -38,18 +38,16 @@ def example_curves(findings: Informativeness) -> Chart:
         if titles[row["curve"]] in names
     ]
     legend = alt.Legend(title=None, orient="top", labelLimit=200, symbolType="stroke")
+    look = series_of("curve", names, legend)
     base = alt.Chart(data_of(rows)).encode(
         x=alt.X("recall:Q", scale=alt.Scale(domain=[0, 1]), title="recall", axis=alt.Axis(tickCount=5)),
         y=alt.Y("precision:Q", scale=alt.Scale(domain=[0, 1]), title="precision", axis=alt.Axis(tickCount=5)),
-        color=alt.Color("curve:N", scale=alt.Scale(domain=names, range="category"), legend=legend),
+        color=look.color,
         tooltip=tips(
             curve="curve", rank=("rank", "d"), recall=("recall", ".3f"), precision=("precision", ".3f")
         ),
     )
-    dashes = alt.Scale(domain=names, range=[list(dash) for dash in DASHES[: len(names)]])
-    lines = base.mark_line(strokeWidth=2, clip=True).encode(
-        strokeDash=alt.StrokeDash("curve:N", scale=dashes, legend=legend), order="rank:Q"
-    )
+    lines = base.mark_line(strokeWidth=2, clip=True).encode(strokeDash=look.dash, order="rank:Q")
     points = base.transform_filter("datum.curve == 'actual'").mark_point(filled=True, size=40, opacity=1)
     about = findings.example["about"][0]
     return sized(alt.layer(lines, points), f"Precision–recall curves of {about}.", height=320)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pomona.experiments.analysis.informative import Informativeness
 from pomona.report.digits import count
-from pomona.report.names import measure_title
 from pomona.report.section import Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, measured, number, text
 
 _INTRODUCTION = """
 <p>Of every list only its length, its labels without their places, and the value of one measure are told. The
@@ -39,7 +38,7 @@ class InformativeSummarySection(Section):
 def summary_table(findings: Informativeness) -> Table:
     """Every measure on every dataset; the least error of a dataset is bold."""
     columns = [
-        text("Measure", lambda row: measure_title(row["measure"])),
+        measured(),
         text("Dataset", "dataset"),
         number("RMS", "rms"),
         number("MAE", "mae"),

@@ -9,7 +9,7 @@ from pomona.report.digits import fixed
 from pomona.report.encoding import Chart, Rows, color, panels, tips
 from pomona.report.names import measure_title
 from pomona.report.section import Figure, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, measured, number, text
 
 
 class InformativeSystemsSection(Section):
@@ -82,7 +82,7 @@ def system_table(findings: Informativeness, dataset: str) -> Table:
     pc = f"PC({findings.n_top})"
     columns = [
         text("System", "system"),
-        text("Measure", lambda row: measure_title(row["measure"])),
+        measured(),
         number("Mean", "value"),
         number(f"Mean {pc}", "pc"),
         number(f"Inferred {pc}", "inferred_pc"),

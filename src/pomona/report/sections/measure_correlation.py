@@ -6,10 +6,10 @@ import altair as alt
 
 from pomona.experiments.analysis.measure_values import MeasureComparison
 from pomona.report.digits import fixed
-from pomona.report.encoding import Chart, data_of, in_order, sized, tips
+from pomona.report.encoding import Chart, data_of, names_across, names_down, sized, tips
 from pomona.report.names import measure_title
 from pomona.report.section import Figure, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, measured, rounded
 
 _COEFFICIENTS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall’s τ_b"}
 # The least coefficient of each band, from the colour of agreement to that of its opposite.
@@ -57,11 +57,9 @@ def correlation_map(findings: MeasureComparison) -> Chart | None:
     ]
     if not rows:
         return None
-    axis = alt.Axis(labelLimit=150, domain=False, ticks=False)
-    top = alt.Axis(orient="top", labelAngle=-45, labelLimit=150, domain=False, ticks=False)
     base = alt.Chart(data_of(rows)).encode(
-        x=alt.X("column:N", scale=in_order(titles), title=None, axis=top),
-        y=alt.Y("row:N", scale=in_order(titles), title=None, axis=axis),
+        x=names_across("column", titles, 150, domain=False, ticks=False),
+        y=names_down("row", titles, 150, domain=False, ticks=False),
     )
     bands = alt.Scale(domain=list(_BANDS), range="diverging")
     shown = [band for band in _BANDS if any(row["band"] == band for row in rows)]
@@ -89,8 +87,8 @@ def correlation_map(findings: MeasureComparison) -> Chart | None:
 def correlation_table(findings: MeasureComparison) -> Table:
     """Every two measures with their coefficients."""
     columns = [
-        text("Measure", lambda row: measure_title(row["first"])),
-        text("and", lambda row: measure_title(row["second"])),
-        *(number(title, name, lambda value: fixed(value, 5)) for name, title in _COEFFICIENTS.items()),
+        measured("Measure", "first"),
+        measured("and", "second"),
+        *(rounded(title, name, 5) for name, title in _COEFFICIENTS.items()),
     ]
     return make_table("correlations", "Correlation of measures", columns, findings.correlations.to_dicts())

@@ -7,9 +7,8 @@ from typing import Any
 
 from pomona.experiments.analysis.measure_values import MeasureComparison
 from pomona.report.digits import count, fixed
-from pomona.report.names import measure_title
 from pomona.report.section import Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, measured, number, text
 
 _NOTHING = "<p>No two of these lists are ordered differently by any two of these measures.</p>"
 _INTRODUCTION = """
@@ -37,8 +36,8 @@ class MeasureDisagreementSection(Section):
 def disagreement_table(findings: MeasureComparison) -> Table:
     """Every two measures: the pairs that both tell apart, and those they order differently."""
     columns = [
-        text("Measure", lambda row: measure_title(row["first"])),
-        text("and", lambda row: measure_title(row["second"])),
+        measured("Measure", "first"),
+        measured("and", "second"),
         number("Pairs told apart by both", "n_pairs", count),
         number("Ordered differently", "n_different", count),
         number("Share", "share"),
@@ -50,11 +49,11 @@ def disagreement_table(findings: MeasureComparison) -> Table:
 def example_table(findings: MeasureComparison) -> Table:
     """The clearest disagreements, with the values that decide."""
     columns = [
-        text("Measure", lambda row: measure_title(row["first"])),
+        measured("Measure", "first"),
         text("prefers", "above"),
         text("to", "below"),
         text("by", lambda row: _values(row, "first", "above", "below")),
-        text("but", lambda row: measure_title(row["second"])),
+        measured("but", "second"),
         text("the other way round, by", lambda row: _values(row, "second", "below", "above")),
     ]
     return make_table("examples", "The clearest disagreements", columns, findings.examples.to_dicts())

@@ -5,11 +5,10 @@ from __future__ import annotations
 import altair as alt
 
 from pomona.experiments.analysis.measure_values import MeasureComparison
-from pomona.report.encoding import Chart, data_of, sized, tips
+from pomona.report.encoding import Chart, data_of, series_of, sized, tips
 from pomona.report.names import measure_title
 from pomona.report.section import Figure, Numbers, Parts, Section
 from pomona.report.table import Table, make_table, number, text
-from pomona.report.theme import SHAPES
 
 _MOST_CURVES, _MOST_POINTS, _MOST_ROWS = 6, 60, 300
 
@@ -43,6 +42,7 @@ def value_curves(findings: MeasureComparison) -> Chart | None:
         for one, title in names.items()
     ]
     n_lists, titles = len(findings.values), list(names.values())
+    look = series_of("measure", titles, alt.Legend(title=None, orient="top", labelLimit=200))
     highest = max(1.0, *(row["value"] for row in rows))
     base = alt.Chart(data_of(rows)).encode(
         x=alt.X(
@@ -52,14 +52,12 @@ def value_curves(findings: MeasureComparison) -> Chart | None:
             axis=alt.Axis(format="d", tickMinStep=1, tickCount=min(n_lists, 24)),
         ),
         y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[0, highest])),
-        color=alt.Color("measure:N", scale=alt.Scale(domain=titles, range="category"), legend=_legend()),
+        color=look.color,
         tooltip=tips(number=("number", "d"), list="list", measure="measure", value=("value", ".5f")),
     )
     layers = [base.mark_line(strokeWidth=2 if n_lists <= _MOST_POINTS else 1)]
     if n_lists <= _MOST_POINTS:
-        shapes = alt.Scale(domain=titles, range=list(SHAPES[: len(titles)]))
-        shape = alt.Shape("measure:N", scale=shapes, legend=_legend())
-        layers.append(base.mark_point(filled=True, size=44, opacity=1).encode(shape=shape))
+        layers.append(base.mark_point(filled=True, size=44, opacity=1).encode(shape=look.shape))
     left_out = len(findings.measures) - len(names)
     return sized(
         alt.layer(*layers),
@@ -67,10 +65,6 @@ def value_curves(findings: MeasureComparison) -> Chart | None:
         height=320,
         note=f"{left_out} more measures are in the table" if left_out else "",
     )
-
-
-def _legend() -> alt.Legend:
-    return alt.Legend(title=None, orient="top", labelLimit=200)
 
 
 def value_table(findings: MeasureComparison) -> Table:

@@ -8,10 +8,10 @@ from typing import Any
 import altair as alt
 
 from pomona.experiments.analysis.optimality import LocalOptimality
-from pomona.report.digits import count, fixed, signed, significant
+from pomona.report.digits import count, signed, significant
 from pomona.report.encoding import Chart, data_of, sized, tips
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, number, rounded, text, yes
 
 _INTRODUCTION = """
 <p>{{ points }} points around the {{ found.n_parameters }} {{ found.what }} of the model
@@ -92,8 +92,8 @@ def optimality_table(found: Any) -> Table:
         number("Better", "better", count),
         number("Better by ε", "better_by_epsilon", count),
         number("Highest", "highest"),
-        text("ε-optimal", lambda row: "yes" if row["epsilon_optimal"] else "no"),
-        number("Confidence", "confidence", lambda share: fixed(share, 3)),
+        yes("ε-optimal", "epsilon_optimal"),
+        rounded("Confidence", "confidence", 3),
     ]
     return make_table("optimality", "Points around the model", columns, [one.row() for one in found])
 

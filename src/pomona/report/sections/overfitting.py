@@ -6,11 +6,10 @@ import polars as pl
 
 from pomona.experiments.findings import Findings
 from pomona.report.curve import Axis, curves
-from pomona.report.digits import count, p_value, signed
-from pomona.report.encoding import Chart, Rows
-from pomona.report.names import measure_title
+from pomona.report.digits import count, signed
+from pomona.report.encoding import Chart, Rows, thinned
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text, with_interval
+from pomona.report.table import Table, make_table, measured, number, p_values, text, with_interval, yes
 
 N_POINTS = 120
 _ITERATION = Axis("iteration", "iterations", "~s")
@@ -49,14 +48,6 @@ class OverfittingSection(Section):
         yield Numbers(overfitting_table(table, dataset))
 
 
-def _thinned(curve: Rows) -> Rows:
-    """At most `N_POINTS` of a curve, evenly, with its first and last."""
-    n = len(curve)
-    if n <= N_POINTS:
-        return curve
-    return [curve[round(i * (n - 1) / (N_POINTS - 1))] for i in range(N_POINTS)]
-
-
 def _in_order_of_spec(findings: Findings, rankers: set[str]) -> list[str]:
     return [row.label for row in findings.results.spec.rankers if row.label in rankers]
 
@@ -70,7 +61,7 @@ def train_and_test(findings: Findings, dataset: str) -> Chart | None:
     ends = [pl.col(end).fill_null(pl.col("mean")) for end in ("low", "high")]
     for (ranker, part), curve in learning.group_by("ranker", "part", maintain_order=True):
         if part in names:
-            for row in _thinned(curve.select("iteration", "mean", *ends).to_dicts()):
+            for row in thinned(curve.select("iteration", "mean", *ends).to_dicts(), N_POINTS):
                 rows.append({**row, "ranker": ranker, "series": names[str(part)]})
     return curves(
         rows,
@@ -91,9 +82,8 @@ def by_fold(findings: Findings, dataset: str) -> Chart | None:
     rows: Rows = []
     for (ranker, fold), curve in test.group_by("ranker", "fold", maintain_order=True):
         means = curve.group_by("iteration").agg(pl.col("value").mean().alias("mean")).sort("iteration")
-        for row in _thinned(means.to_dicts()):
-            ends = {"low": row["mean"], "high": row["mean"]}
-            rows.append({**row, **ends, "ranker": ranker, "series": f"fold {fold}"})
+        for row in thinned(means.to_dicts(), N_POINTS):
+            rows.append({**row, "ranker": ranker, "series": f"fold {fold}"})
     folds = sorted({row["series"] for row in rows}, key=lambda name: int(name.split()[1]))
     if len(folds) < 2:
         return None
@@ -113,7 +103,7 @@ def overfitting_table(table: pl.DataFrame, dataset: str) -> Table:
     """What validation chose, test values at some iterations, and the loss by training on."""
     columns = [
         text("Ranker", "ranker"),
-        text("Measure", lambda row: measure_title(row["measure"])),
+        measured(),
         number("Chosen by validation", "chosen", count),
         number("Test at 100", "at_100"),
         number("at 200", "at_200"),
@@ -121,16 +111,7 @@ def overfitting_table(table: pl.DataFrame, dataset: str) -> Table:
         number("at the last", "at_last"),
         number("Last", "last", count),
         with_interval("Last minus chosen", "difference", signed),
-        *(number(f"p ({name})", key, p_value) for key, name in _TESTS.items()),
-        text("Significant", lambda row: "yes" if row["is_significant"] else "no"),
+        *p_values(),
+        yes("Significant", "is_significant"),
     ]
     return make_table("overfitting", f"What training on costs on {dataset}", columns, table.to_dicts())
-
-
-_TESTS = {
-    "t_p": "t",
-    "wilcoxon_p": "Wilcoxon",
-    "sign_p": "sign",
-    "randomization_p": "randomization",
-    "holm_p": "Holm",
-}

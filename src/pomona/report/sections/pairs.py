@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from pomona.experiments.analysis.pairs import MOST_PAIRED, both_ways
 from pomona.experiments.findings import Findings
-from pomona.report.digits import count, p_value, signed
+from pomona.report.digits import signed
 from pomona.report.encoding import Chart
 from pomona.report.names import measure_title, rankers_of, significance_rule
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text, with_interval
+from pomona.report.table import Table, make_table, measured, number, rounded, text, verdict, with_interval
 from pomona.report.tiles import tile_of, tiles
-
-_TESTS = {
-    "t_p": "p (t)",
-    "wilcoxon_p": "p (Wilcoxon)",
-    "sign_p": "p (sign)",
-    "randomization_p": "p (randomization)",
-    "holm_p": "p (Holm)",
-    "bh_p": "p (BH)",
-}
-
 
 _FEWER = """
 <p>Of {{ n }} rankers only those pairs are tested in which the best one stands, or the baseline,
@@ -69,15 +59,10 @@ def pair_table(findings: Findings, dataset: str) -> Table:
     columns = [
         text("Ranker", "a"),
         text("minus", "b"),
-        text("Measure", lambda row: measure_title(row["measure"])),
+        measured(),
         with_interval("Difference", "difference", signed),
-        number("Effect d_z", "effect", lambda effect: signed(effect, 2)),
-        *(number(title, test, p_value) for test, title in _TESTS.items()),
-        text("Tests agree", lambda row: "yes" if row["agree"] else "no"),
-        text("Significant", lambda row: "yes" if row["is_significant"] else "no"),
-        number("Wins", "wins", count),
-        number("Ties", "ties", count),
-        number("Losses", "losses", count),
+        rounded("Effect d_z", "effect", 2, signed),
+        *verdict(is_full=True),
         number("Detectable", "detectable"),
     ]
     rows = findings.pairs.filter(dataset=dataset).to_dicts()

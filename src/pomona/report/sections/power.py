@@ -8,7 +8,7 @@ from pomona.experiments.analysis.power import FEW, PowerAnalysis
 from pomona.report.digits import count, fixed
 from pomona.report.encoding import Chart, Rows, color, data_of, shape, sized, tips
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, number, rounded, text
 
 _ANSWER = """
 <p class="answer">{{ found.answer }}</p>
@@ -74,8 +74,8 @@ def power_table(findings: PowerAnalysis) -> Table:
     """A row a number of queries."""
     columns = [
         text("Queries", lambda row: count(row["n_queries"])),
-        number("Power", "power", lambda share: fixed(share, 3)),
-        number("Power, simulated", "simulated", lambda share: fixed(share, 3)),
+        rounded("Power", "power", 3),
+        rounded("Power, simulated", "simulated", 3),
         number("Detectable difference", "detectable"),
     ]
     return make_table("power", "Power by the number of queries", columns, findings.curve.to_dicts())

@@ -6,13 +6,13 @@ import json
 import math
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from pomona.experiments.findings import Findings
-from pomona.report.encoding import Chart, data_of, sized
+from pomona.report.encoding import Chart
 from pomona.report.names import measure_title, rankers_of
 from pomona.report.section import Figure, Html, Parts, Section, as_json
+from pomona.report.sections.duel_queries import sorted_differences
 
 _DIGITS = 4  # of a query's value; the page keeps it as an integer
 _OF_PAIR = ("difference", "low", "high", "holm_p", "wins", "ties", "losses", "is_significant")
@@ -74,26 +74,8 @@ def query_differences(findings: Findings, dataset: str, a: str, b: str) -> Chart
     """The main measure of one ranker minus that of another, query by query, the worst first."""
     queries = findings.queries.filter(dataset=dataset)
     differences = (queries[a] - queries[b]).drop_nulls().sort().to_list()
-    rows = [{"query": i, "difference": d} for i, d in enumerate(differences)]
-    x = alt.X(
-        "query:Q", title="queries, the worst first", scale=alt.Scale(nice=False), axis=alt.Axis(format="d")
-    )
-    y = alt.Y("part:Q", title=f"difference in {measure_title(findings.main)}")
-    base = alt.Chart(data_of(rows)).encode(x=x, y=y)
-    above = base.transform_calculate(part="max(0, datum.difference)")
-    below = base.transform_calculate(part="min(0, datum.difference)")
-    chart = alt.layer(
-        above.mark_area(style="better", interpolate="step-after"),
-        below.mark_area(style="worse", interpolate="step-after"),
-        alt.Chart(data_of([{"zero": 0}])).mark_rule(style="zero").encode(y="zero:Q"),
-    )
-    better, worse = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-    return sized(
-        chart,
-        f"Per-query difference in {measure_title(findings.main)} on {dataset}, {a} minus {b}, sorted: "
-        f"{a} is better on {better} queries, {b} on {worse}, of {len(differences)}.",
-        height=200,
-    )
+    where = f" on {dataset}"
+    return sorted_differences(differences, a, b, findings.main, where=where, has_note=False)
 
 
 def query_data(findings: Findings, dataset: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from pomona.experiments.findings import Findings
 from pomona.report.digits import MISSING, fixed, significant
-from pomona.report.encoding import Chart, color, data_of, in_order, scale_of, shape, sized, tips, with_slots
+from pomona.report.encoding import Chart, color, data_of, names_down, scale_of, shape, sized, tips, with_slots
 from pomona.report.names import close_of, measure_title, rankers_of, significance_rule
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
 from pomona.report.table import Cell, Column, Getter, Table, in_units, make_table, number, text
@@ -57,7 +57,7 @@ def intervals(findings: Findings, dataset: str) -> Chart | None:
     ends = [row[end] for row in rows for end in ("low", "mean", "high") if row[end] is not None]
     x = alt.X("mean:Q", title=f"mean {title}", scale=scale_of(ends), axis=alt.Axis(tickCount=6))
     base = alt.Chart(data_of(rows)).encode(
-        y=alt.Y("ranker:N", scale=in_order(order), title=None, axis=alt.Axis(labelLimit=170)),
+        y=names_down("ranker", order),
         color=color(),
         tooltip=tips(ranker="ranker", mean=(title, ".4f"), low=("from", ".4f"), high=("to", ".4f")),
     )

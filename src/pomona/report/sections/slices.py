@@ -9,7 +9,7 @@ from pomona.report.digits import count, p_value, signed
 from pomona.report.encoding import Chart
 from pomona.report.names import measure_title, rankers_of, significance_rule
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text, with_interval
+from pomona.report.table import Table, make_table, number, rounded, text, verdict, with_interval
 from pomona.report.tiles import tile_of, tiles
 
 _INTRODUCTION = """
@@ -104,16 +104,8 @@ def slice_table(findings: Findings, dataset: str) -> Table:
         text("Ranker", "ranker"),
         number("Queries", "n_queries", count),
         with_interval("Difference", "difference", signed),
-        number("Effect d_z", "effect", lambda effect: signed(effect, 2)),
-        number("p (t)", "t_p", p_value),
-        number("p (Wilcoxon)", "wilcoxon_p", p_value),
-        number("p (sign)", "sign_p", p_value),
-        number("p (randomization)", "randomization_p", p_value),
-        number("p (Holm)", "holm_p", p_value),
-        text("Significant", lambda row: "yes" if row["is_significant"] else "no"),
-        number("Wins", "wins", count),
-        number("Ties", "ties", count),
-        number("Losses", "losses", count),
+        rounded("Effect d_z", "effect", 2, signed),
+        *verdict(),
     ]
     rows = findings.slices.filter(pl.col("dataset") == dataset).to_dicts()
     return make_table("slices", f"Rankers minus {findings.baseline} by slice on {dataset}", columns, rows)

@@ -8,11 +8,11 @@ import polars as pl
 
 from pomona.experiments.findings import Findings
 from pomona.report.curve import Axis, curves
-from pomona.report.digits import count, fixed, p_value, signed
+from pomona.report.digits import count, signed
 from pomona.report.encoding import Chart
 from pomona.report.names import measure_title
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, measured, number, p_values, rounded, text
 
 _PERCENT = (0, 0.1, 0.5, 1, 2, 5, 10, 20, 30, 50)
 _AXES = {
@@ -143,8 +143,8 @@ def enough_table(findings: Findings) -> Table:
     columns = [
         text("Dataset", "dataset"),
         text("Method", "series"),
-        text("Measure", lambda row: measure_title(row["measure"])),
-        number("Share of the queries", "x", lambda share: fixed(share, 3)),
+        measured(),
+        rounded("Share of the queries", "x", 3),
         number("Queries", "n_train_queries", count),
         number("Documents", "n_train_docs", count),
         number("of", "whole", count),
@@ -160,8 +160,8 @@ def noise_table(table: pl.DataFrame, dataset: str) -> Table:
     noise = table.filter(variable="label_noise").unique("x", maintain_order=True).sort("x")
     columns = [
         number("Changed labels, %", lambda row: 100 * row["x"], lambda share: f"{share:.4g}"),
-        number("Pairs turned round, %", lambda row: _percent(row["pairs_turned"]), lambda x: fixed(x, 2)),
-        number("Pairs made equal, %", lambda row: _percent(row["pairs_equal"]), lambda x: fixed(x, 2)),
+        rounded("Pairs turned round, %", lambda row: _percent(row["pairs_turned"]), 2),
+        rounded("Pairs made equal, %", lambda row: _percent(row["pairs_equal"]), 2),
     ]
     return make_table(
         "study-noise", f"Pairs of training documents under noise, {dataset}", columns, noise.to_dicts()
@@ -177,7 +177,7 @@ def study_table(table: pl.DataFrame, dataset: str) -> Table:
     variable = table["variable"][0]
     columns = [
         text("Method", "series"),
-        text("Measure", lambda row: measure_title(row["measure"])),
+        measured(),
         number(variable, "x", lambda x: f"{x:.4g}"),
         number("Queries", "n_train_queries", count),
         number("Documents", "n_train_docs", count),
@@ -188,12 +188,8 @@ def study_table(table: pl.DataFrame, dataset: str) -> Table:
         number("Difference", "difference", signed),
         number("from ", "difference_low", signed),
         number("to ", "difference_high", signed),
-        number("Loss, %", "loss", lambda loss: signed(loss, 2)),
-        number("p (t)", "t_p", p_value),
-        number("p (Wilcoxon)", "wilcoxon_p", p_value),
-        number("p (sign)", "sign_p", p_value),
-        number("p (randomization)", "randomization_p", p_value),
-        number("p (Holm)", "holm_p", p_value),
+        rounded("Loss, %", "loss", 2, signed),
+        *p_values(),
         text("Significant", _verdict),
     ]
     return make_table("study", f"The study of {dataset}", columns, table.to_dicts())

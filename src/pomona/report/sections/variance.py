@@ -5,11 +5,10 @@ from __future__ import annotations
 import altair as alt
 
 from pomona.experiments.findings import Findings
-from pomona.report.digits import fixed
-from pomona.report.encoding import Chart, data_of, in_order, sized, tips
+from pomona.report.encoding import Chart, data_of, names_down, sized, tips
 from pomona.report.names import measure_title, rankers_of
 from pomona.report.section import Figure, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, measured, rounded, text
 
 _SOURCES = ("queries", "folds", "seeds", "residual")
 
@@ -52,7 +51,7 @@ def variance_shares(findings: Findings, dataset: str) -> Chart | None:
                 axis=alt.Axis(format="%", tickCount=5),
                 scale=alt.Scale(domain=[0, 1]),
             ),
-            y=alt.Y("ranker:N", scale=in_order(order), title=None, axis=alt.Axis(labelLimit=170)),
+            y=names_down("ranker", order),
             color=alt.Color(
                 "source:N",
                 scale=alt.Scale(domain=list(_SOURCES), range="ordinal"),
@@ -75,8 +74,8 @@ def variance_table(findings: Findings, dataset: str) -> Table:
     """Shares of the variance of every measure by its source."""
     columns = [
         text("Ranker", "ranker"),
-        text("Measure", lambda row: measure_title(row["measure"])),
-        *(number(source, source, lambda share: fixed(share, 3)) for source in _SOURCES),
+        measured(),
+        *(rounded(source, source, 3) for source in _SOURCES),
     ]
     rows = findings.variance.filter(dataset=dataset).to_dicts()
     return make_table("variance", f"Shares of the variance on {dataset}", columns, rows)

@@ -9,10 +9,10 @@ import altair as alt
 import polars as pl
 
 from pomona.experiments.findings import Findings
-from pomona.report.digits import count, fixed
+from pomona.report.digits import count
 from pomona.report.encoding import FRONT_HEIGHT, Chart, Rows, labelled_points, scale_of, sized, tips
 from pomona.report.section import Figure, Html, Numbers, Parts, Section
-from pomona.report.table import Table, make_table, number, text
+from pomona.report.table import Table, make_table, number, rounded, text
 
 _INTRODUCTION = """
 <p>How many other rankers each one beats, over all datasets and measures (Hiemstra et al. 2017).</p>
@@ -133,7 +133,7 @@ def winning_table(findings: Findings) -> Table:
         text("Ranker", "ranker"),
         number("Winning number", "winning", count),
         number("Ideal", "ideal", count),
-        number("Normalized", "normalized", lambda share: fixed(share, 3)),
+        rounded("Normalized", "normalized", 3),
         text(
             "Front", lambda row: "Pareto-optimal" if row["is_pareto"] else "rank 2" if row["is_rank2"] else ""
         ),
