@@ -206,7 +206,7 @@ def _documents(
     if heads.error is not None:  # only now, because an earlier line may have a wrong feature
         raise heads.error
     comments, doc_ids = read_comments(source, hash_at if order is None else hash_at[order])
-    data = Dataset.from_parts(
+    return Dataset.from_parts(
         X,
         heads.labels if order is None else heads.labels[order],
         query_ptr,
@@ -214,9 +214,8 @@ def _documents(
         doc_ids=doc_ids,
         comments=comments,
         input_order=order,
+        n_undefined=n_undefined,
     )
-    data.n_undefined = n_undefined
-    return data
 
 
 def _size_of(files: Sequence[Path]) -> int:

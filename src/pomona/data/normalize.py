@@ -172,10 +172,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
         rows: Table = validate_data(
             self, X, reset=False, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan"
         )
-        query_ids = checked_query_ids(qid)
-        if query_ids.shape != (len(rows),):
-            raise InputError(f"found {query_ids.size} query ids for {len(rows)} documents")
-        order, query_ptr, _ = gather(query_ids)
+        order, query_ptr, _ = gather(checked_query_ids(qid, len(rows)))
         grouped = rows if order is None else rows[order]
         out = np.empty_like(grouped)
         self.scale_queries(grouped, query_ptr, out)

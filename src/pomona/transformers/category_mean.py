@@ -92,9 +92,7 @@ class CategoryMean(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
                 f"found n_folds={self.n_folds} and smoothing={self.smoothing}, expected at least 2 and 0"
             )
         rows = self._rows(X, reset=True)
-        query_ids = checked_query_ids(qid)
-        if query_ids.shape != (len(rows),):
-            raise InputError(f"found {query_ids.size} query ids for {len(rows)} documents")
+        query_ids = checked_query_ids(qid, len(rows))
         return rows, checked_labels(y, len(rows)).astype(np.float64), query_ids
 
     def _rows(self, X: Any, *, reset: bool) -> Table:
