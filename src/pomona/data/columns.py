@@ -62,8 +62,8 @@ def ids_of_rows(qid: ArrayLike | None, group: ArrayLike | None, n_docs: int) -> 
         return ids_of_sizes(group, n_docs)
     if qid is not None and group is None:
         return checked_query_ids(qid, n_docs)
-    found = "neither" if qid is None else "both"
-    raise InputError(f"found {found} of qid and group: give the query ids, or the sizes of queries")
+    given = "neither" if qid is None else "both"
+    raise InputError(f"found {given} of qid and group: give the query ids, or the sizes of queries")
 
 
 def ids_of_sizes(group: ArrayLike, n_docs: int) -> NDArray[np.int64]:

@@ -62,10 +62,21 @@ class Dataset:
     y = Rows[Labels]()
     doc_ids = Rows[TextColumn | None]()
     comments = Rows[TextColumn | None]()
+    qids: NDArray[Any]
+    """The id of each query, in the order in which they first appear."""
+    input_order: Offsets | None
+    """Where each row of `gathered()` stood when it came; None where that is its place."""
+    feature_names: tuple[str, ...]
     categories: Categories
     """By place of a feature of categories, their names: value k in X is the name k."""
     n_undefined: int | None
     """How many feature values the source left undefined, where a reader counted and filled them in."""
+    _X: Features
+    _y: Labels
+    _doc_ids: TextColumn | None
+    _comments: TextColumn | None
+    _query_ptr: Offsets
+    _as_it_came: dict[str, Any]
 
     def __init__(
         self,
@@ -258,7 +269,7 @@ class Dataset:
         [5, 3, 2]
         """
         shares = np.asarray(fractions, float)
-        if shares.ndim != 1 or shares.size == 0 or (shares <= 0).any() or shares.sum() > 1 + 1e-9:
+        if shares.ndim != 1 or not shares.size or not ((shares > 0).all() and shares.sum() <= 1 + 1e-9):
             raise InputError(f"fractions must be positive and sum to at most 1, found {list(fractions)}")
         shuffled = np.random.default_rng(seed).permutation(self.n_queries)
         ends = np.round(np.cumsum(shares) * self.n_queries + 1e-9).astype(int)

@@ -76,8 +76,8 @@ class BalancedDraw(BaseEstimator):  # type: ignore[misc]
         rows = self.drawn(data.X, data.y, data.qid)
         if not len(rows):
             raise InputError("no query has a relevant document (a label above 0): there is nothing to draw")
-        names = data.feature_names
-        part = Dataset(data.X[rows], data.y[rows], data.qid[rows], feature_names=names)
+        part = Dataset(data.X[rows], data.y[rows], data.qid[rows], feature_names=data.feature_names)
+        part.categories = data.categories
         self.ranker_ = clone(self.ranker).fit(part)
         self.n_features_in_ = data.n_features
         return self
