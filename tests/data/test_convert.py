@@ -70,6 +70,17 @@ def test_lightgbms_pair_as_lightgbm_reads_it(data, tmp_path):
     assert np.array_equal(back.data.X, data.gathered().X, equal_nan=True)
 
 
+def test_weights_beside_lines_that_tell_their_queries_and_beside_names(data, tmp_path):
+    write_data(Weighted(data), tmp_path / "rank.train")
+    (tmp_path / "rank.train.weight").write_text("1\n2\n3\n4\n")
+    (tmp_path / "rank.train.query").write_text("4\n")
+    (tmp_path / "rank.features.json").write_text('{"1": "bm25"}')
+    back = read_weighted(tmp_path / "rank.train")
+    assert back.weights.tolist() == [1, 2, 3, 4]
+    assert back.data.qid.tolist() == data.qid.tolist()
+    assert back.data.feature_names[0] == "bm25"
+
+
 def test_xgboosts_pair(data, tmp_path):
     files = write_data(Weighted(data), tmp_path / "train.txt", "xgboost")
     assert files[1].read_text() == "2\n2\n"

@@ -139,7 +139,7 @@ def test_split_parts_share_no_query_and_lose_none():
     assert [part.n_queries for part in parts] == [6, 2, 2]
     assert sorted(np.concatenate([part.qids for part in parts])) == list(range(10))
     assert data.split([0.6, 0.4], seed=3)[0].qids.tolist() == parts[0].qids.tolist()
-    for wrong in ([0.8, 0.4], [1.2], [0.5, -0.1], []):
+    for wrong in ([0.8, 0.4], [1.2], [0.5, -0.1], [float("nan")], []):
         with pytest.raises(InputError, match="fractions must be positive"):
             data.split(wrong)
 

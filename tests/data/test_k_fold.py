@@ -50,6 +50,8 @@ def test_impossible_folds_are_refused():
         next(QueryKFold().split([[0], [0]], groups=[1, 2]))
     with pytest.raises(InputError, match="needs the query ids"):
         next(QueryKFold().split([[0], [0]]))
+    with pytest.raises(InputError, match="found 3 query ids for 2 documents"):
+        next(QueryKFold(2).split([[0], [0]], groups=[1, 2, 3]))
 
 
 def test_scikit_learn_takes_it_as_a_splitter():

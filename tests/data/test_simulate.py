@@ -150,6 +150,7 @@ def test_in_context_a_page_of_another_time_is_worse():
         {"noise": -1.0},
         {"context": -1.0},
         {"context": np.nan},
+        {"docs_per_query": np.inf},
         {"seed": -1},
     ],
 )

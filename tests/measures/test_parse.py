@@ -53,6 +53,14 @@ def test_a_convention_in_the_string_wins():
         ("ndcg(gain=1/x)", "expected a number"),
         ("rbp(p=7)", "between 0 and 1"),
         ("ndcg(ties=coin)", "unknown tie rule"),
+        ("ndcg(ties=5)", "ties of measure 'ndcg.ties=5.': found 5.0, expected a text or none"),
+        ("ndcg(empty=abc)", "found 'abc', expected a number"),
+        ("ndcg(gain=5)", "found 5.0, expected a text or a list"),
+        ("p(relevant=none)", "found None, expected a number or a list"),
+        ("err(max_grade=2.5)", "found 2.5, expected a whole number"),
+        ("rr(single=5)", "found 5.0, expected true or false"),
+        ("pfound(p_relevant=abc)", "found 'abc', expected a list"),
+        ("pfound(p_break=2)", "pFound: chances must lie between 0 and 1, found 2"),
     ],
 )
 def test_refusals(text, why):

@@ -42,7 +42,7 @@ def test_a_map_names_every_feature(text, tmp_path):
         ("bm25,a\nclicks,b\n3,c", "1 features have no name here, 'age' for one"),
         ("bm25,a\nclicks,a\n3,c\nage,d", "stands twice"),
         ("bm25,a\nbm25,b\n3,c\nage,d", "stands twice"),
-        ("bm25,a\nprice,b", "no feature 'price'"),
+        ("bm25,a\n\nprice,b", r"names\.csv:3: the model has no feature 'price'"),
         ("bm25,a,b\n", "found 3 columns"),
         ("a\nb\n", "2 features have no name"),
         ("bm25,\nclicks,b", "empty"),

@@ -168,6 +168,12 @@ def test_documents_go_by_their_ids_or_else_their_numbers():
     assert trace.documents["doc"].head(4).to_list() == ["1", "d1", "3", "d3"]
 
 
+def test_ties_by_document_ids_where_the_convention_breaks_them_so():
+    data, trace = pm.simulate(20, docs_per_query=10, seed=1), pm.Trace()
+    pm.LambdaMART(n_trees=2, measure="trec_eval:ndcg@10").fit(data, trace=trace)
+    assert trace.measures["measure"].unique().to_list() == ["trec_eval:ndcg@10"]
+
+
 def test_every_so_many_iterations_and_the_last():
     _, trace = traced(pm.LambdaMART(n_trees=7), every=3)
     assert sorted(set(trace.documents["iteration"])) == [0, 3, 6, 7]

@@ -1,4 +1,5 @@
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import cross_validate
@@ -34,6 +35,15 @@ def test_the_draw_depends_on_the_seed_and_not_on_the_order_of_rows(documents):
     rows = set(pm.BalancedDraw().drawn(X, y, qid).tolist())
     assert set(order[pm.BalancedDraw().drawn(X[order], y[order], qid[order])].tolist()) == rows
     assert set(pm.BalancedDraw(seed=1).drawn(X, y, qid).tolist()) != rows
+
+
+def test_categories_stay_categories(documents):
+    X, y, qid = documents
+    genres = np.random.default_rng(1).choice(["news", "shop", "blog"], len(y))
+    frame = pl.DataFrame({"genre": genres, "bm25": X[:, 0]})
+    draw = pm.BalancedDraw(pm.LambdaMART(n_trees=3)).fit(frame, y, qid=qid)
+    assert draw.ranker_.categories_ == {0: ("blog", "news", "shop")}
+    assert len(draw.predict(frame, qid=qid)) == len(y)
 
 
 def test_the_ranker_is_fitted_to_the_draw_and_scores_everything(documents):

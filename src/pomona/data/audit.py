@@ -22,54 +22,49 @@ SORTED_SHARE = 0.5
 # Documents of a query that no list of results has: ten times those of the longest in the public collections.
 LONGEST_QUERY = 10_000
 
-_ERRORS = ("one label level", "negative label", "infinite value", "same query in two parts")
-_WARNINGS = (
-    "fractional label",
-    "empty query",
-    "one-document query",
-    "very long query",
-    "one label in a query",
-    "sorted by label",
-    "document id twice in a query",
-    "same query twice",
-    "conflicting labels",
-    "different numbers of features",
-    "same query id in two parts",
-)
-_WHY = {
-    "one label level": "all documents carry the same label, so there is nothing to learn "
-    "and nothing to measure.",
-    "label levels": "measures with exponential gain weigh each level twice as high as the one below.",
-    "negative label": "a negative label often means 'not judged': gains of it are negative, "
-    "and no two tools agree.",
-    "fractional label": "most tools read labels as integers and would cut these down.",
-    "empty query": "no document is relevant: tools count such a query as 0, as 1 or not at all, "
-    "which moves every mean.",
-    "one-document query": "there is only one ranking: the query adds a constant to every ranker's mean.",
-    "very long query": "no list of results is so long: documents of several queries, "
-    "or of none, may have got one id.",
-    "one label in a query": "all documents are equally relevant: no pair to learn from, "
-    "and every ranking is perfect.",
-    "sorted by label": "documents stand from best to worst: a tool that breaks ties by input order "
-    "scores too high.",
-    "document id twice in a query": "TREC tools keep only one of them, "
-    "and ties broken by document id stay open.",
-    "same query twice": "two query ids hold the same documents: the query counts twice.",
-    "conflicting labels": "the same feature values in one query carry different labels: "
-    "no ranker can tell them apart.",
-    "identical rows": "features and label repeat within a query: their order rests on the tie rule alone.",
-    "infinite value": "linear and neural methods, and every normalization, turn it into NaN.",
-    "undefined value": "trees send it to a side of its own; other methods need it filled in.",
-    "different numbers of features": "either a sparse file lacks the last ones by chance, "
-    "or no model of one part can score another.",
-    "constant feature": "it tells nothing, and cannot be scaled.",
-    "feature constant in each query": "it describes the query, not the document: "
-    "alone it orders nothing, only together with others.",
-    "duplicated feature": "equal columns share their importance, and make linear models ambiguous.",
-    "same query in two parts": "what is tested (or tuned on) was trained on, so the numbers are too good.",
-    "same query id in two parts": "the documents differ: either one query was cut in two, "
-    "or the ids start anew in each file.",
+_WHY: dict[Severity, dict[str, str]] = {
+    "error": {
+        "one label level": "all documents carry the same label, so there is nothing to learn and nothing to "
+        "measure.",
+        "negative label": "a negative label often means 'not judged': gains of it are negative, and no two "
+        "tools agree.",
+        "infinite value": "linear and neural methods, and every normalization, turn it into NaN.",
+        "same query in two parts": "what is tested (or tuned on) was trained on, so the numbers are too "
+        "good.",
+    },
+    "warning": {
+        "fractional label": "most tools read labels as integers and would cut these down.",
+        "empty query": "no document is relevant: tools count such a query as 0, as 1 or not at all, which "
+        "moves every mean.",
+        "one-document query": "there is only one ranking: the query adds a constant to every ranker's mean.",
+        "very long query": "no list of results is so long: documents of several queries, or of none, may "
+        "have got one id.",
+        "one label in a query": "all documents are equally relevant: no pair to learn from, and every "
+        "ranking is perfect.",
+        "sorted by label": "documents stand from best to worst: a tool that breaks ties by input order "
+        "scores too high.",
+        "document id twice in a query": "TREC tools keep only one of them, and ties broken by document id "
+        "stay open.",
+        "same query twice": "two query ids hold the same documents: the query counts twice.",
+        "conflicting labels": "the same feature values in one query carry different labels: no ranker can "
+        "tell them apart.",
+        "different numbers of features": "either a sparse file lacks the last ones by chance, or no model of "
+        "one part can score another.",
+        "same query id in two parts": "the documents differ: either one query was cut in two, or the ids "
+        "start anew in each file.",
+    },
+    "note": {
+        "label levels": "measures with exponential gain weigh each level twice as high as the one below.",
+        "identical rows": "features and label repeat within a query: their order rests on the tie rule "
+        "alone.",
+        "undefined value": "trees send it to a side of its own; other methods need it filled in.",
+        "constant feature": "it tells nothing, and cannot be scaled.",
+        "feature constant in each query": "it describes the query, not the document: alone it orders "
+        "nothing, only together with others.",
+        "duplicated feature": "equal columns share their importance, and make linear models ambiguous.",
+    },
 }
+"""By how bad it is, every check and why it matters, in the order in which they are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +94,12 @@ class Finding:
     @property
     def severity(self) -> Severity:
         """How bad it is."""
-        return "error" if self.check in _ERRORS else "warning" if self.check in _WARNINGS else "note"
+        return next(severity for severity, checks in _WHY.items() if self.check in checks)
 
     @property
     def why(self) -> str:
         """Why it matters."""
-        return _WHY[self.check]
+        return _WHY[self.severity][self.check]
 
     @property
     def amount(self) -> str:
@@ -137,10 +132,8 @@ def audit(parts: Dataset | Mapping[str, Dataset]) -> list[Finding]:
     findings += _feature_findings(scans)
     for one, other in combinations(scans, 2):
         findings += _overlap_findings(one, other)
-    checks = list(_WHY)
-    order = {"error": 0, "warning": 1, "note": 2}
-    seen = [finding for finding in findings if finding.count]
-    return sorted(seen, key=lambda finding: (order[finding.severity], checks.index(finding.check)))
+    checks = [check for group in _WHY.values() for check in group]
+    return sorted((one for one in findings if one.count), key=lambda one: checks.index(one.check))
 
 
 Detail = Callable[[int], str]

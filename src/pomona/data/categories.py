@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona.data.text import is_number
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,20 +51,12 @@ def codes_of(column: Any) -> tuple[NDArray[np.float64], tuple[str, ...]]:
 
 def _refuse_numbers(column: str, texts: Sequence[str | None], names: Sequence[str]) -> None:
     """Refuse texts that look like numbers: they are no categories."""
-    if names and sum(map(_is_number, names)) * 2 >= len(names):
-        row = next((row for row, text in enumerate(texts, 1) if text is not None and not _is_number(text)), 1)
+    if names and sum(map(is_number, names)) * 2 >= len(names):
+        row = next((row for row, text in enumerate(texts, 1) if text is not None and not is_number(text)), 1)
         raise InputError(
             f"column {column!r} holds texts, many of them numbers (row {row}: {texts[row - 1]!r}), expected "
             "numbers: cast it to numbers, or to a category"
         )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def with_categories(data: Dataset, wanted: Categories) -> Dataset:
@@ -74,10 +67,10 @@ def with_categories(data: Dataset, wanted: Categories) -> Dataset:
     if data.categories == wanted:
         return data
     for place in sorted({*data.categories, *wanted}):
-        name, found, known = data.feature_names[place], data.categories.get(place), wanted.get(place)
-        if known is None and found is not None:
-            raise InputError(f"feature {name!r} holds categories ({_some(found)}), expected numbers")
-        if found is None and known is not None and not np.isnan(data.gathered().X[:, place]).all():
+        name, present, known = data.feature_names[place], data.categories.get(place), wanted.get(place)
+        if known is None and present is not None:
+            raise InputError(f"feature {name!r} holds categories ({_some(present)}), expected numbers")
+        if present is None and known is not None and not np.isnan(data.gathered().X[:, place]).all():
             raise InputError(f"feature {name!r} holds numbers, expected categories ({_some(known)})")
     X = data.X.copy()
     for place, names in wanted.items():

@@ -29,8 +29,15 @@ def refuse_other_index(X: Any, **columns: Any) -> None:
             )
 
 
-def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
-    """Query ids as integers or strings, whatever they came as; what cannot tell queries apart is refused."""
+def checked_query_ids(qid: ArrayLike, n_docs: int) -> NDArray[Any]:
+    """The query ids of so many rows as integers or strings; what cannot tell queries apart is refused."""
+    query_ids = _told_apart(qid)
+    if query_ids.shape != (n_docs,):
+        raise InputError(f"found {query_ids.size} query ids for {n_docs} documents")
+    return query_ids
+
+
+def _told_apart(qid: ArrayLike) -> NDArray[Any]:
     if np.ma.is_masked(qid):
         raise InputError("query ids must be integers or strings, found a masked one")
     query_ids = _array(qid, "query ids must be integers or strings")
@@ -54,9 +61,9 @@ def ids_of_rows(qid: ArrayLike | None, group: ArrayLike | None, n_docs: int) -> 
     if group is not None and qid is None:
         return ids_of_sizes(group, n_docs)
     if qid is not None and group is None:
-        return checked_query_ids(qid)
-    found = "neither" if qid is None else "both"
-    raise InputError(f"found {found} of qid and group: give the query ids, or the sizes of queries")
+        return checked_query_ids(qid, n_docs)
+    given = "neither" if qid is None else "both"
+    raise InputError(f"found {given} of qid and group: give the query ids, or the sizes of queries")
 
 
 def ids_of_sizes(group: ArrayLike, n_docs: int) -> NDArray[np.int64]:

@@ -10,9 +10,9 @@ import contextlib
 import gzip
 import lzma
 import stat
-import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -45,15 +45,19 @@ _DECOMPRESSORS: dict[str, Callable[[int], Any]] = {
         _zstandard().ZstdDecompressor(max_window_size=min(max(room, 1 << 10), 1 << 31)).decompressobj()
     ),
 }
+_COMPRESSORS: dict[str, Callable[[BinaryIO], Any]] = {
+    # Without a name and a time in it, the same data give the same file.
+    ".gz": lambda file: gzip.GzipFile("", "wb", 6, file, mtime=0),
+    ".bz2": partial(bz2.BZ2File, mode="wb"),
+    ".xz": partial(lzma.LZMAFile, mode="wb"),
+    ".zst": lambda file: (
+        _zstandard().ZstdCompressor(level=6, write_checksum=True).stream_writer(file, closefd=False)
+    ),
+}
 _PIECE = 1 << 20
 # Zstandard makes up to 32 kB of a byte, and all that comes of one piece is made at once: it may take a
 # sixteenth of the room. Pieces of less than 256 bytes would be slow.
 _ZSTANDARD_SHARE, _LEAST_PIECE = 1 << (15 + 4), 1 << 8
-
-
-def _zstandard_errors() -> tuple[type[Exception], ...]:
-    """Its own kind of error, if it was used at all."""
-    return (sys.modules["zstandard"].ZstdError,) if "zstandard" in sys.modules else ()
 
 
 def read_files(paths: Sequence[Path], padding: int) -> tuple[NDArray[np.uint8], list[int]]:
@@ -137,7 +141,8 @@ def plain_name(path: Path) -> str:
 @contextlib.contextmanager
 def open_to_write(path: Path) -> Iterator[IO[bytes]]:
     """A stream of bytes to `path`, compressed as its suffix says; the file appears when all is written."""
-    with whole_file(path) as file, _compressor(file, path.suffix.lower()) as stream:
+    compressor = _COMPRESSORS.get(path.suffix.lower(), contextlib.nullcontext)
+    with whole_file(path) as file, compressor(file) as stream:
         yield stream
 
 
@@ -254,25 +259,9 @@ def _readable(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise MissingDataError(f"{path}: no such file") from None
     except Exception as error:
-        if not isinstance(error, (*_DAMAGES, *_zstandard_errors())):
+        if not isinstance(error, _DAMAGES) and type(error).__name__ != "ZstdError":
             raise
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path) from None
-
-
-def _compressor(file: BinaryIO, suffix: str) -> contextlib.AbstractContextManager[IO[bytes]]:
-    if suffix == ".gz":
-        # Without a name and a time in it, the same data give the same file.
-        return gzip.GzipFile("", "wb", 6, file, mtime=0)  # type: ignore[return-value]
-    if suffix == ".bz2":
-        return bz2.open(file, "wb")
-    if suffix == ".xz":
-        return lzma.open(file, "wb")
-    if suffix == ".zst":
-        writer: contextlib.AbstractContextManager[IO[bytes]] = (
-            _zstandard().ZstdCompressor(level=6, write_checksum=True).stream_writer(file, closefd=False)
-        )
-        return writer
-    return contextlib.nullcontext(file)
 
 
 def _read_only(text: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -45,19 +45,18 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
     }
     if order is not None:
         texts = {name: None if column is None else column.take(order) for name, column in texts.items()}
-    data = Dataset.from_parts(
+    counts = [part.n_undefined for part in wide]
+    return Dataset.from_parts(
         np.concatenate([part.X for part in wide])[rows],
         np.concatenate([part.y for part in wide])[rows],
         query_ptr,
         qids,
         feature_names=names,
         input_order=order,
+        categories=categories,
+        n_undefined=None if None in counts else sum(filter(None, counts)),
         **texts,
     )
-    data.categories = categories
-    counts = [part.n_undefined for part in wide]
-    data.n_undefined = None if None in counts else sum(filter(None, counts))
-    return data
 
 
 def _all_categories(parts: Sequence[Dataset]) -> Categories:

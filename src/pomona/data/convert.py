@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona._extras import naming_extras
 from pomona._types import Values
@@ -30,7 +31,7 @@ from pomona.data.compression import open_to_write, pieces, plain_name, read_byte
 from pomona.data.dataset import Dataset
 from pomona.data.letor import read_letor
 from pomona.data.letor_writer import write_letor
-from pomona.data.read import QUERY_FILE, read
+from pomona.data.read import query_file, read, with_names_beside
 from pomona.data.table import SUFFIXES as TABLES
 from pomona.data.table import is_table
 from pomona.data.trec import dataset_of_trec, read_qrels, read_run
@@ -109,8 +110,7 @@ def read_weighted(path: Path, *, qrels: Path | None = None, **columns: Any) -> W
     beside = path.with_name(path.name + ".weight")
     if not beside.is_file() or is_table(path):
         return Weighted(read(path, **columns))
-    sizes = [path.with_name(path.name + ending) for ending in QUERY_FILE]
-    data = read_letor(path, query_file=next((size for size in sizes if size.is_file()), None))
+    data = with_names_beside(read_letor(path, query_file=query_file(path)), path)
     try:
         weights = np.array([float(word) for word in read_bytes(beside).split()])
     except ValueError:
@@ -133,7 +133,7 @@ def write_data(documents: Weighted, path: Path, format: str | None = None) -> li
             raise InputError(
                 f"{kind} has no place for weights: convert to lightgbm, xgboost or a table", path
             )
-        write_letor(data if kind == "letor" else _numbered(_bare(data)), path)
+        write_letor(data if kind == "letor" else _bare(data, _whole_numbers(data)), path)
     elif kind == "qrels":
         _write_qrels(data, path)
     else:
@@ -141,26 +141,25 @@ def write_data(documents: Weighted, path: Path, format: str | None = None) -> li
     return [path]
 
 
-def _bare(data: Dataset) -> Dataset:
-    """The documents without ids and comments."""
-    return Dataset(data.X, data.y, data.qid, feature_names=data.feature_names)
+def _bare(data: Dataset, qid: NDArray[Any]) -> Dataset:
+    """The documents with these query ids, without ids of their own and comments."""
+    return Dataset(data.X, data.y, qid, feature_names=data.feature_names)
 
 
-def _numbered(data: Dataset) -> Dataset:
-    """The documents with whole numbers for query ids."""
+def _whole_numbers(data: Dataset) -> NDArray[Any]:
+    """The query id of every row as a whole number."""
     if data.qids.dtype.kind in "iu":
-        return data
-    warnings.warn("query ids are no whole numbers: numbered from 1 in their order", stacklevel=3)
-    numbers = data.to_input_order(np.repeat(np.arange(1, data.n_queries + 1), data.query_lengths))
-    return Dataset(data.X, data.y, numbers, feature_names=data.feature_names)
+        return data.qid
+    warnings.warn("query ids are no whole numbers: numbered from 1 in their order", stacklevel=4)
+    return data.to_input_order(np.repeat(np.arange(1, data.n_queries + 1), data.query_lengths))
 
 
 def _write_pair(documents: Weighted, path: Path, ending: str) -> list[Path]:
     """Lines without queries, gathered, and their numbers of rows beside them."""
-    data = _bare(documents.data.gathered())
+    data = documents.data.gathered()
     with tempfile.TemporaryDirectory() as folder:
-        plain = Path(folder, "data")
-        write_letor(_numbered_quietly(data), plain)
+        plain = Path(folder, "data")  # whose query ids are left out of the lines
+        write_letor(_bare(data, np.repeat(np.arange(data.n_queries), data.query_lengths)), plain)
         with open_to_write(path) as stream:
             for lines in _whole_lines(plain):
                 stream.write(_QUERY.sub(rb"\1", lines))
@@ -170,12 +169,6 @@ def _write_pair(documents: Weighted, path: Path, ending: str) -> list[Path]:
         written.append(path.with_name(path.name + ".weight"))
         _write_lines(written[2], documents.data.from_input_order(documents.weights).tolist())
     return written
-
-
-def _numbered_quietly(data: Dataset) -> Dataset:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the ids are not written
-        return _numbered(data)
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
@@ -197,12 +190,11 @@ def _write_qrels(data: Dataset, path: Path) -> None:
         )
     if (data.y != np.floor(data.y)).any():
         raise InputError("qrels have whole numbers as labels, found a fraction", path)
-    rows = zip(data.qid.tolist(), data.doc_ids, data.y.astype(int).tolist(), strict=True)
-    lines = [(f"{qid}", f"{doc}", label) for qid, doc, label in rows]
-    if any(len(word.split()) != 1 for qid, doc, _ in lines for word in (qid, doc)):
+    rows = list(zip(data.qid.tolist(), data.doc_ids, data.y.astype(int).tolist(), strict=True))
+    if any(len(str(word).split()) != 1 for *words, _ in rows for word in words):
         raise InputError("an id is empty or holds a space, which qrels cannot", path)
     with open_to_write(path) as stream:
-        stream.write("".join(f"{qid} 0 {doc} {label}\n" for qid, doc, label in lines).encode())
+        stream.write("".join(f"{qid} 0 {doc} {label}\n" for qid, doc, label in rows).encode())
 
 
 @naming_extras()

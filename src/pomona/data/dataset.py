@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,8 @@ from pomona.errors import InputError
 
 if TYPE_CHECKING:
     from pomona.data.statistics import Statistics
+
+_NONE: Categories = MappingProxyType({})
 
 
 class Dataset:
@@ -60,10 +62,21 @@ class Dataset:
     y = Rows[Labels]()
     doc_ids = Rows[TextColumn | None]()
     comments = Rows[TextColumn | None]()
-    categories: Categories = MappingProxyType({})
+    qids: NDArray[Any]
+    """The id of each query, in the order in which they first appear."""
+    input_order: Offsets | None
+    """Where each row of `gathered()` stood when it came; None where that is its place."""
+    feature_names: tuple[str, ...]
+    categories: Categories
     """By place of a feature of categories, their names: value k in X is the name k."""
-    n_undefined: int | None = None
+    n_undefined: int | None
     """How many feature values the source left undefined, where a reader counted and filled them in."""
+    _X: Features
+    _y: Labels
+    _doc_ids: TextColumn | None
+    _comments: TextColumn | None
+    _query_ptr: Offsets
+    _as_it_came: dict[str, Any]
 
     def __init__(
         self,
@@ -76,46 +89,30 @@ class Dataset:
         feature_names: Sequence[str] | None = None,
     ) -> None:
         refuse_other_index(X, y=y, qid=qid)
+        categories: Categories = _NONE
         if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
             from pomona.data.table import columns_of_frame
 
-            X, column_names, self.categories = columns_of_frame(X)
+            X, column_names, categories = columns_of_frame(X)
             has_names = column_names != [str(j) for j in range(len(column_names))]
             feature_names = column_names if feature_names is None and has_names else feature_names
         features = checked_features(X)
         labels = checked_labels(y, len(features))
-        query_ids = ids_of_rows(qid, group, labels.size)
-        if query_ids.shape != labels.shape:
-            raise InputError(f"found {query_ids.size} query ids for {labels.size} documents")
-        order, query_ptr, qids = gather(query_ids)
+        order, query_ptr, qids = gather(ids_of_rows(qid, group, labels.size))
         texts = None if doc_ids is None else TextColumn.of(doc_ids)
         if texts is not None and len(texts) != labels.size:
             raise InputError(f"found {len(texts)} document ids for {labels.size} documents")
         if order is not None:
             features, labels = features[order], labels[order]
             texts = None if texts is None else texts.take(order)
-        self._set(features, labels, query_ptr, qids, texts, None, feature_names, order)
-
-    def _set(
-        self,
-        X: Features,
-        y: Labels,
-        query_ptr: Offsets,
-        qids: NDArray[Any],
-        doc_ids: TextColumn | None,
-        comments: TextColumn | None,
-        feature_names: Sequence[str] | None,
-        input_order: Offsets | None,
-    ) -> None:
-        # Gathered; what callers see is in the order in which the rows came.
-        self._X, self._y, self._doc_ids, self._comments = X, y, doc_ids, comments
-        self._query_ptr, self.qids, self.input_order = query_ptr, qids, input_order
-        self._as_it_came: dict[str, Any] = {}
-        if feature_names is None:
-            feature_names = numbered(X.shape[1])
-        elif len(feature_names) != X.shape[1]:
-            raise InputError(f"found {len(feature_names)} feature names for {X.shape[1]} features")
-        self.feature_names = tuple(feature_names)
+        gathered = Dataset.from_parts(
+            *(features, labels, query_ptr, qids),
+            doc_ids=texts,
+            feature_names=feature_names,
+            input_order=order,
+            categories=categories,
+        )
+        vars(self).update(vars(gathered))
 
     @classmethod
     def from_parts(
@@ -129,11 +126,37 @@ class Dataset:
         comments: TextColumn | None = None,
         feature_names: Sequence[str] | None = None,
         input_order: Offsets | None = None,
+        categories: Categories = _NONE,
+        n_undefined: int | None = None,
     ) -> Dataset:
         """Wrap arrays that are already gathered and checked, without copying (for readers)."""
         data = cls.__new__(cls)
-        data._set(X, y, query_ptr, qids, doc_ids, comments, feature_names, input_order)
+        # What callers see is in the order in which the rows came.
+        data._X, data._y, data._doc_ids, data._comments = X, y, doc_ids, comments
+        data._query_ptr, data.qids, data.input_order = query_ptr, qids, input_order
+        data.categories, data.n_undefined, data._as_it_came = categories, n_undefined, {}
+        if feature_names is None:
+            feature_names = numbered(X.shape[1])
+        elif len(feature_names) != X.shape[1]:
+            raise InputError(f"found {len(feature_names)} feature names for {X.shape[1]} features")
+        data.feature_names = tuple(feature_names)
         return data
+
+    def _with(self, **changes: Any) -> Dataset:
+        """The same documents with some of the parts of `from_parts` changed, which stand gathered."""
+        parts: dict[str, Any] = {
+            "X": self._X,
+            "y": self._y,
+            "query_ptr": self._query_ptr,
+            "qids": self.qids,
+            "doc_ids": self._doc_ids,
+            "comments": self._comments,
+            "feature_names": self.feature_names,
+            "input_order": self.input_order,
+            "categories": self.categories,
+            "n_undefined": self.n_undefined,
+        }
+        return Dataset.from_parts(**{**parts, **changes})
 
     @classmethod
     def from_frame(cls, frame: Any, *, label: str, qid: str, doc_id: str | None = None) -> Dataset:
@@ -203,9 +226,7 @@ class Dataset:
         """The same documents, those of one query after the other, as if their rows had come so."""
         if self.input_order is None:
             return self
-        data = self._with(self._X, self._y, self.feature_names)
-        data.input_order, data.n_undefined = None, self.n_undefined
-        return data
+        return self._with(input_order=None)
 
     def take(self, queries: ArrayLike) -> Dataset:
         """These queries (by position, or a boolean mask), in this order.
@@ -229,18 +250,16 @@ class Dataset:
         source, places = self._X, rows
         if isinstance(source, TakenRows):
             source, places = source.source, source.rows[rows]
-        part = Dataset.from_parts(
-            cast(Features, TakenRows(source, places)) if lazy else take(source, places),
-            self._y[rows],
-            query_ptr,
-            qids,
+        return self._with(
+            X=TakenRows(source, places) if lazy else take(source, places),
+            y=self._y[rows],
+            query_ptr=query_ptr,
+            qids=qids,
             doc_ids=None if self._doc_ids is None else self._doc_ids.take(rows),
             comments=None if self._comments is None else self._comments.take(rows),
-            feature_names=self.feature_names,
             input_order=None if self.input_order is None else ranks_of(self.input_order[rows]),
+            n_undefined=None,
         )
-        part.categories = self.categories
-        return part
 
     def split(self, fractions: Sequence[float], seed: int = 0) -> list[Dataset]:
         """Random parts of whole queries, e.g. `split([.6, .2, .2])`.
@@ -250,7 +269,7 @@ class Dataset:
         [5, 3, 2]
         """
         shares = np.asarray(fractions, float)
-        if shares.ndim != 1 or shares.size == 0 or (shares <= 0).any() or shares.sum() > 1 + 1e-9:
+        if shares.ndim != 1 or not shares.size or not ((shares > 0).all() and shares.sum() <= 1 + 1e-9):
             raise InputError(f"fractions must be positive and sum to at most 1, found {list(fractions)}")
         shuffled = np.random.default_rng(seed).permutation(self.n_queries)
         ends = np.round(np.cumsum(shares) * self.n_queries + 1e-9).astype(int)
@@ -289,27 +308,13 @@ class Dataset:
         """The same documents with other features or labels; what is not given is shared, not copied."""
         if feature_names is None and (X is None or X.shape[1] == self.n_features):
             feature_names = self.feature_names
-        features = self._X if X is None else self.from_input_order(X)
-        data = self._with(features, self._y if y is None else self.from_input_order(y), feature_names)
-        data.n_undefined = self.n_undefined if X is None else None
+        changes = {} if X is None else {"X": self.from_input_order(X), "n_undefined": None}
+        if y is not None:
+            changes["y"] = self.from_input_order(y)
+        data = self._with(feature_names=feature_names, **changes)
         if X is not None and data.feature_names != self.feature_names:  # other features: known by their names
             by_name = {self.feature_names[place]: names for place, names in self.categories.items()}
             data.categories = {j: by_name[n] for j, n in enumerate(data.feature_names) if n in by_name}
-        return data
-
-    def _with(self, X: Features, y: Labels, feature_names: Sequence[str] | None) -> Dataset:
-        """The same documents with these features and labels, gathered."""
-        data = Dataset.from_parts(
-            X,
-            y,
-            self._query_ptr,
-            self.qids,
-            doc_ids=self._doc_ids,
-            comments=self._comments,
-            feature_names=feature_names,
-            input_order=self.input_order,
-        )
-        data.categories = self.categories
         return data
 
     def widened(self, n_features: int, undefined: float = 0.0) -> Dataset:
@@ -319,10 +324,10 @@ class Dataset:
         X = np.full((self.n_docs, n_features), undefined, np.float32)
         X[:, : self.n_features] = self._X
         names = (*self.feature_names, *numbered(n_features)[self.n_features :])
-        data = self._with(X, self._y, names)
-        if self.n_undefined is not None:
-            data.n_undefined = self.n_undefined + self.n_docs * (n_features - self.n_features)
-        return data
+        n_undefined = self.n_undefined
+        if n_undefined is not None:
+            n_undefined += self.n_docs * (n_features - self.n_features)
+        return self._with(X=X, feature_names=names, n_undefined=n_undefined)
 
     def with_features(self, names: Sequence[str]) -> Dataset:
         """The same documents with the features in the order of these names, those of a model, say.
@@ -340,10 +345,9 @@ class Dataset:
         place = {name: j for j, name in enumerate(self.feature_names)}
         if place.keys() == set(wanted) and len(place) == self.n_features == len(wanted):
             X = np.ascontiguousarray(np.asarray(self._X)[:, [place[name] for name in wanted]])
-            data = self._with(X, self._y, wanted)
             old = ((j, place[name]) for j, name in enumerate(wanted))
-            data.categories = {j: self.categories[at] for j, at in old if at in self.categories}
-            return data
+            categories = {j: self.categories[at] for j, at in old if at in self.categories}
+            return self._with(X=X, feature_names=wanted, categories=categories)
         is_numbered = self.feature_names == numbered(self.n_features) or wanted == numbered(len(wanted))
         if is_numbered and self.n_features == len(wanted):
             return self.replace(feature_names=wanted)

@@ -24,18 +24,9 @@ from pomona.errors import InputError
 # Beside the data stand files that are no data: query sizes, weights, names, notes, other tools' caches.
 _NO_DATA = (*QUERY_FILE, ".weight", ".init", ".position", ".json", ".md", ".bin", ".conf", ".sh", ".py")
 _ROLES = {
-    "train": "train",
-    "training": "train",
-    "trainingset": "train",
-    "vali": "valid",
-    "valid": "valid",
-    "validation": "valid",
-    "validationset": "valid",
-    "val": "valid",
-    "dev": "valid",
-    "test": "test",
-    "testing": "test",
-    "testset": "test",
+    **dict.fromkeys(("train", "training", "trainingset"), "train"),
+    **dict.fromkeys(("vali", "valid", "validation", "validationset", "val", "dev"), "valid"),
+    **dict.fromkeys(("test", "testing", "testset"), "test"),
 }
 N_PARTS = 5
 
@@ -128,11 +119,8 @@ def find_folds(directory: str | Path, *, prefix: str = "", **options: Any) -> Fo
 
 def _rotated(sets: Sequence[Path]) -> list[FoldFiles]:
     """LETOR's five folds of five parts."""
-    folds = []
-    for k in range(N_PARTS):
-        turned = [sets[(k + step) % N_PARTS] for step in range(N_PARTS)]
-        folds.append(FoldFiles(tuple(turned[:3]), (turned[3],), (turned[4],)))
-    return folds
+    turned = [(*sets[k:], *sets[:k]) for k in range(N_PARTS)]
+    return [FoldFiles(one[:3], one[3:4], one[4:]) for one in turned]
 
 
 def _numbered(root: Path, pattern: str) -> list[Path]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona.data.text import is_number
 from pomona.errors import InputError
 
 
@@ -38,8 +39,8 @@ def numbers_of(column: Any, use: str) -> NDArray[np.float64]:
     if column.null_count() == len(column):  # of no kind, or of whatever kind the reader took it for
         return np.full(len(column), np.nan)
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-        texts = enumerate(column.to_list(), 1)
-        first = next((f" (row {row}: {value!r})" for row, value in texts if not _is_number(value)), "")
+        others = ((row, value) for row, value in enumerate(column.to_list(), 1) if value is not None)
+        first = next((f" (row {row}: {value!r})" for row, value in others if not is_number(value)), "")
         raise InputError(f"column {column.name!r} ({use}) holds {column.dtype}, expected numbers{first}")
     numbers: NDArray[np.float64] = column.cast(nw.Float64).fill_null(float("nan")).to_numpy()
     return numbers
@@ -52,14 +53,6 @@ def exact_values(column: Any) -> NDArray[Any]:
         exact: NDArray[Any] = column.to_numpy()
         return exact
     return np.array(column.to_list(), object)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return value is None
-    return True
 
 
 def texts_of(column: Any) -> list[str]:

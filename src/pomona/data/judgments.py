@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pomona._machine import require_memory
 from pomona.data.compression import read_bytes
+from pomona.data.text import is_number
 from pomona.data.trec import parse_qrels
 from pomona.errors import InputError
 
@@ -61,7 +62,7 @@ def parse_judgments(content: bytes, file: str = "judgments") -> Judgments:
         raise InputError("found no judgment", file)
     if _PLUGIN_LINE.match(first):
         rows = _of_plugin(text, file)
-    elif len(first.split()) == 4 and _is_number(first.split()[3]):
+    elif len(first.split()) == 4 and _is_finite(first.split()[3]):
         rows = _of_qrels(content, file)
     else:
         rows = _of_table(text, file)
@@ -71,8 +72,8 @@ def parse_judgments(content: bytes, file: str = "judgments") -> Judgments:
         if label is None:
             n_unrated += 1
         elif labels.setdefault((query, document), label) != label:
-            found = f"{labels[query, document]:g} and {label:g}"
-            raise InputError(f"document {document!r} of query {query!r} is judged {found}", file, line)
+            both = f"{labels[query, document]:g} and {label:g}"
+            raise InputError(f"document {document!r} of query {query!r} is judged {both}", file, line)
     return Judgments(file, labels, n_unrated)
 
 
@@ -131,13 +132,10 @@ def plain_column(name: str) -> str:
 
 
 def _label(text: str, file: str, line: int) -> float:
-    if not _is_number(text):
+    if not _is_finite(text):
         raise InputError(f"found the judgment {text[:40]!r}, expected a number", file, line)
     return float(text)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+def _is_finite(text: str) -> bool:
+    return is_number(text) and math.isfinite(float(text))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Offsets
 from pomona.data.columns import checked_query_ids
@@ -40,14 +40,13 @@ class QueryKFold:
     ) -> Iterator[tuple[Offsets, Offsets]]:
         """Yield the rows of the training and of the test queries, k times; of a dataset, as they came."""
         ids = groups if groups is not None else qid
-        if ids is None:
-            if not isinstance(X, Dataset):
-                raise InputError("QueryKFold needs the query ids: split(X, groups=qid)")
-            ids = X.qid
-        distinct, query_of_row = np.unique(checked_query_ids(ids), return_inverse=True)
-        for in_test in self._test_masks(len(distinct)):
-            rows_in_test = in_test[query_of_row]
-            yield np.flatnonzero(~rows_in_test), np.flatnonzero(rows_in_test)
+        if isinstance(X, Dataset):
+            yield from self._split(X.qid if ids is None else checked_query_ids(ids, X.n_docs))
+        elif ids is None:
+            raise InputError("QueryKFold needs the query ids: split(X, groups=qid)")
+        else:
+            n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+            yield from self._split(checked_query_ids(ids, n_rows))
 
     def split_queries(self, data: Dataset) -> Iterator[tuple[Offsets, Offsets]]:
         """Yield the positions of the training and of the test queries, for `data.take`.
@@ -56,10 +55,7 @@ class QueryKFold:
         >>> [data.take(test).qids.tolist() for _, test in QueryKFold(2).split_queries(data)]
         [[7], [8]]
         """
-        place = np.unique(data.qids, return_inverse=True)[1]
-        for in_test in self._test_masks(int(place.max(initial=-1)) + 1):
-            queries_in_test = in_test[place]
-            yield np.flatnonzero(~queries_in_test), np.flatnonzero(queries_in_test)
+        yield from self._split(data.qids)
 
     def get_metadata_routing(self) -> Any:
         """Tell scikit-learn that splitting wants `groups` or `qid`."""
@@ -70,16 +66,17 @@ class QueryKFold:
         request.split.add_request(param="qid", alias=True)
         return request
 
-    def _test_masks(self, n_queries: int) -> Iterator[np.ndarray[Any, np.dtype[np.bool_]]]:
-        if n_queries < self.n_splits:
-            raise InputError(f"{n_queries} queries cannot be split into {self.n_splits} folds")
-        order = np.arange(n_queries)
+    def _split(self, ids: NDArray[Any]) -> Iterator[tuple[Offsets, Offsets]]:
+        """The places of training and of test ids, k times; equal ids go together."""
+        distinct, query = np.unique(ids, return_inverse=True)
+        if len(distinct) < self.n_splits:
+            raise InputError(f"{len(distinct)} queries cannot be split into {self.n_splits} folds")
+        order = np.arange(len(distinct))
         if self.shuffle:
-            order = np.random.default_rng(self.seed).permutation(n_queries)
+            order = np.random.default_rng(self.seed).permutation(len(distinct))
         for chosen in np.array_split(order, self.n_splits):
-            mask = np.zeros(n_queries, bool)
-            mask[chosen] = True
-            yield mask
+            in_test = np.isin(query, chosen)
+            yield np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
     def __repr__(self) -> str:
         return f"QueryKFold(n_splits={self.n_splits}, shuffle={self.shuffle}, seed={self.seed})"

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -97,12 +98,8 @@ def read_letor(
     if np.isinf(filling) and np.isfinite(undefined):
         raise InputError(f"undefined must be NaN or a value that float32 can hold, found {undefined}")
 
-    def parse() -> Dataset:
-        return _parse(files, n_features, filling, query_files)
-
-    def pieces() -> Iterator[Dataset]:
-        return _pieces(files, n_features, filling, query_files)
-
+    given = files, n_features, filling, query_files
+    parse, pieces = partial(_parse, *given), partial(_pieces, *given)
     stream = parsed_cache.Stream(str(files[0]), pieces, undefined=float(filling))
     if not cache:
         return parsed_cache.mapped(stream) if _are_beyond_memory(files) else parse()
@@ -127,9 +124,8 @@ class _Heads:
 
     def before(self, line: int, error: InputError) -> _Heads:
         """Only what stands before a line that turns out to be wrong."""
-        labels, queries = self.labels[:line], self.queries[:line]
-        queries_at, features_at = self.queries_at[:line], self.features_at[:line]
-        return _Heads(labels, queries, queries_at, features_at, self.names, self.width, error)
+        columns = ("labels", "queries", "queries_at", "features_at")
+        return replace(self, error=error, **{name: getattr(self, name)[:line] for name in columns})
 
 
 def _parse(
@@ -206,7 +202,7 @@ def _documents(
     if heads.error is not None:  # only now, because an earlier line may have a wrong feature
         raise heads.error
     comments, doc_ids = read_comments(source, hash_at if order is None else hash_at[order])
-    data = Dataset.from_parts(
+    return Dataset.from_parts(
         X,
         heads.labels if order is None else heads.labels[order],
         query_ptr,
@@ -214,9 +210,8 @@ def _documents(
         doc_ids=doc_ids,
         comments=comments,
         input_order=order,
+        n_undefined=n_undefined,
     )
-    data.n_undefined = n_undefined
-    return data
 
 
 def _size_of(files: Sequence[Path]) -> int:
@@ -241,7 +236,7 @@ def _read_heads(source: LetorSource, with_queries: bool) -> _Heads:
     error = None
     for i, (*_, error_at, code) in enumerate(parts):
         if code != kernels.FINE:
-            error, parts = _head_error(source, error_at, code), parts[: i + 1]
+            error, parts = _error(source, error_at, code), parts[: i + 1]
             break
     labels, queries, queries_at, features_at = (
         np.concatenate([part[field] for part in parts]) for field in range(4)
@@ -263,7 +258,7 @@ def _with_exact_labels(source: LetorSource, heads: _Heads) -> _Heads:
         token = line.split()[0]
         heads.labels[i] = _exact_value(token)
         if np.isinf(heads.labels[i]):
-            return heads.before(i, _head_error(source, at, kernels.BAD_LABEL))
+            return heads.before(i, _error(source, at, kernels.BAD_LABEL))
         if abs(heads.labels[i]) >= LARGEST_LABEL and Decimal(token.decode()) != int(heads.labels[i]):
             return heads.before(
                 i, source.refuse(at, f"a label that float32 can hold (up to {LARGEST_LABEL})")
@@ -290,21 +285,6 @@ def _with_named_queries(source: LetorSource, heads: _Heads) -> _Heads:
                 break
         queries[i] = number
     return replace(heads, queries=queries[: len(heads.labels)], names=names)
-
-
-def _head_error(source: LetorSource, at: int, code: int) -> InputError:
-    if code == kernels.BAD_LABEL:
-        return source.refuse(at, "a label: a finite number")
-    if code == kernels.BAD_QUERY:
-        return source.refuse(
-            at, f"a query id of 1 to {kernels.LONGEST_QUERY_ID} bytes without control characters"
-        )
-    path = source.files[source.file_at(at)]
-    return source.refuse(
-        at,
-        "qid: and the query id (if another file holds the number of rows of each query, "
-        f"as LightGBM has it, read with query_file={plain_name(path) + '.query'!r})",
-    )
 
 
 def _read_features(
@@ -353,7 +333,7 @@ def _read_features(
             break
         width = largest
     if error is not None:
-        raise _feature_error(source, *error, n_features or kernels.LARGEST_FEATURE_ID)
+        raise _error(source, *error, n_features or kernels.LARGEST_FEATURE_ID)
     if n_features is None and largest < width:
         X = np.ascontiguousarray(X[:, :largest])
     for i in np.flatnonzero(unsure).tolist():
@@ -369,12 +349,18 @@ def _read_exactly(source: LetorSource, at: int, undefined: np.float32, out: NDAr
         number = undefined if value == b"NULL" else _exact_value(value)
         if np.isinf(number) and not value.lower().endswith((b"inf", b"infinity")):
             place = at + token.start() + len(feature) + 1
-            raise _feature_error(source, place, kernels.TOO_LARGE, kernels.LARGEST_FEATURE_ID)
+            raise _error(source, place, kernels.TOO_LARGE)
         out[int(feature) - 1] = number
 
 
-def _feature_error(source: LetorSource, at: int, code: int, largest: int) -> InputError:
+def _error(source: LetorSource, at: int, code: int, largest: int = 0) -> InputError:
+    """What is wrong here, in words; `largest` is the last feature id that may be."""
+    query_file = plain_name(source.files[source.file_at(at)]) + ".query"
     expected = {
+        kernels.BAD_LABEL: "a label: a finite number",
+        kernels.NO_QUERY: "qid: and the query id (if another file holds the number of rows of each query, "
+        f"as LightGBM has it, read with query_file={query_file!r})",
+        kernels.BAD_QUERY: f"a query id of 1 to {kernels.LONGEST_QUERY_ID} bytes without control characters",
         kernels.BAD_FEATURE: "feature:value",
         kernels.ZERO_FEATURE: "feature ids from 1",
         kernels.BAD_VALUE: "a number, nan, inf or NULL",

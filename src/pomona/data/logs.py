@@ -147,15 +147,15 @@ def frame_log(frame: Any) -> Log:
 def _id_columns(columns: Sequence[str]) -> tuple[str, str]:
     """The columns of queries and of document ids."""
     known = {plain_column(str(name)): name for name in columns}
-    for candidates in (_NUMBERS_FIRST, DOCUMENT_COLUMNS):
-        if not any(name in known for name in candidates):
-            raise InputError(f"found no column called {' or '.join(candidates)}: name it so")
-    if label := next((known[name] for name in LABEL_COLUMNS if name in known), None):
-        raise InputError(f"column {label!r} looks like a judgment, and would become a feature: drop it")
-    query, document = (
-        next(known[name] for name in candidates if name in known)
-        for candidates in (_NUMBERS_FIRST, DOCUMENT_COLUMNS)
+    query, document, label = (
+        next((known[name] for name in candidates if name in known), None)
+        for candidates in (_NUMBERS_FIRST, DOCUMENT_COLUMNS, LABEL_COLUMNS)
     )
+    if query is None or document is None:
+        missing = _NUMBERS_FIRST if query is None else DOCUMENT_COLUMNS
+        raise InputError(f"found no column called {' or '.join(missing)}: name it so")
+    if label:
+        raise InputError(f"column {label!r} looks like a judgment, and would become a feature: drop it")
     return query, document
 
 
@@ -218,8 +218,8 @@ def _hits_of_json(given: Any, log_name: str | None) -> Iterator[Hit]:
             for document in _list(solr.get("docs"), "response.docs"):
                 yield _id(query, number), *_solr_hit(document)
             continue
-        found = [response] if hits is None else hits.get("hits") if isinstance(hits, Mapping) else hits
-        for hit in _list(found, "hits.hits"):
+        listed = [response] if hits is None else hits.get("hits") if isinstance(hits, Mapping) else hits
+        for hit in _list(listed, "hits.hits"):
             yield _id(query, hit.get("qid"), number), *_plugin_hit(hit, log_name)
 
 
@@ -235,8 +235,8 @@ def _responses(given: Any, query: Any = None) -> Iterator[tuple[Any, Mapping[str
     elif not isinstance(given, Mapping):
         raise InputError(f"found {given!r:.40} in place of a response")
     elif {"hits", "response", "_ltrlog", "fields"} & given.keys():
-        own = given.get("qid", given.get("query"))
-        yield (own if isinstance(own, str | int) else query), given
+        query_id = given.get("qid", given.get("query"))
+        yield (query_id if isinstance(query_id, str | int) else query), given
     elif "responses" in given:
         yield from _responses(given["responses"])
     else:
@@ -247,9 +247,11 @@ def _responses(given: Any, query: Any = None) -> Iterator[tuple[Any, Mapping[str
 def _plugin_hit(hit: Mapping[str, Any], log_name: str | None) -> tuple[str, dict[str, float | None], float]:
     if "_id" not in hit:
         raise InputError(f"a hit has no `_id`: {str(hit)[:60]}")
+    fields = hit.get("fields")
+    logged = fields.get("_ltrlog") if isinstance(fields, Mapping) else None
     logs = {
         name: entries
-        for log in _list(hit.get("fields", {}).get("_ltrlog"), f"fields._ltrlog of hit {hit['_id']}")
+        for log in _list(logged, f"fields._ltrlog of hit {hit['_id']}")
         for name, entries in log.items()
     }
     if log_name is None and len(logs) > 1:
@@ -259,6 +261,10 @@ def _plugin_hit(hit: Mapping[str, Any], log_name: str | None) -> tuple[str, dict
         raise InputError(f"hit {hit['_id']} has no log {name!r}, only {', '.join(sorted(logs)) or 'none'}")
     features = {}
     for entry in _list(logs[name], f"log {name}"):
+        if "name" not in entry:
+            raise InputError(
+                f"log {name} of hit {hit['_id']} has a feature without `name`: {str(entry)[:60]}"
+            )
         if entry["name"] != _EXTRA:
             features[str(entry["name"])] = _value(entry.get("value"), entry["name"])
     return str(hit["_id"]), features, math.nan

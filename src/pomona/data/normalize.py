@@ -153,7 +153,22 @@ def _run(method: str, X: Table, query_ptr: Offsets, out: Table) -> None:
     over_chunks(_KERNELS[method], len(query_ptr) - 1, read_only(X), read_only(query_ptr), out, smallest=8)
 
 
-class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TableTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer of scikit-learn's that makes as many features of tables, in which NaN is undefined."""
+
+    def checked_table(self, X: Any, *, reset: bool, **more: Any) -> Table:
+        """The features as float64 or float32, of any table; `reset` learns their number and names."""
+        kinds = [np.float64, np.float32]
+        table: Table = validate_data(self, X, reset=reset, dtype=kinds, ensure_all_finite="allow-nan", **more)
+        return table
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class QueryScaler(TableTransformer):
     """What the scalers share: checking, routing of `qid`, rows in any order."""
 
     # Asked for from the start, so that a Pipeline routes `qid` without further ado.
@@ -162,20 +177,15 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
 
     def fit(self, X: Any, y: Any = None) -> QueryScaler:
         """Learn nothing but the number of features."""
-        validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        self.checked_table(X, reset=True)
         return self
 
     def transform(self, X: Any, qid: ArrayLike | None = None) -> Table:
         """Normalize each feature inside each query; rows may come in any order."""
         if qid is None:
             raise InputError(f"{type(self).__name__} needs the query ids: transform(X, qid=qid)")
-        rows: Table = validate_data(
-            self, X, reset=False, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan"
-        )
-        query_ids = checked_query_ids(qid)
-        if query_ids.shape != (len(rows),):
-            raise InputError(f"found {query_ids.size} query ids for {len(rows)} documents")
-        order, query_ptr, _ = gather(query_ids)
+        rows = self.checked_table(X, reset=False, order="C")
+        order, query_ptr, _ = gather(checked_query_ids(qid, len(rows)))
         grouped = rows if order is None else rows[order]
         out = np.empty_like(grouped)
         self.scale_queries(grouped, query_ptr, out)
@@ -195,7 +205,6 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # typ
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.requires_fit = False
         return tags
 

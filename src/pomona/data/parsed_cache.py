@@ -173,18 +173,17 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         and arrays["X"].dtype == arrays["y"].dtype == np.float32
     ):
         raise ValueError("the arrays do not belong together")
-    data = Dataset.from_parts(
+    return Dataset.from_parts(
         arrays["X"],
         arrays["y"],
         arrays["query_ptr"],
         arrays["qids"],
         feature_names=header["feature_names"],
         input_order=arrays.get("input_order"),
+        n_undefined=header["n_undefined"],
+        categories={int(place): tuple(names) for place, names in header["categories"].items()},
         **columns,
     )
-    data.n_undefined = header["n_undefined"]
-    data.categories = {int(place): tuple(names) for place, names in header["categories"].items()}
-    return data
 
 
 def _forget_old(directory: Path) -> None:

@@ -71,7 +71,7 @@ def read(
             raise _no_file(file)
     if not files:
         raise InputError("found no file to read")
-    query_files = [beside for beside in map(_query_file, files) if beside is not None]
+    query_files = [beside for beside in map(query_file, files) if beside is not None]
     _refuse_unused_files(files, query_files)
     # Each file is read alone, so that one that stands in several folds is parsed only once; but where other
     # files number the queries, the numbers go on from one file to the next.
@@ -93,8 +93,7 @@ def read(
     except InputError as error:
         raise InputError(str(error), files[0]) from None
     warn_of_shared_queries([piece.qids for piece in pieces], [batch[0] for batch in batches])
-    names = None if is_table(files[0]) else _feature_names(files[0], data.n_features)
-    return data if names is None else data.replace(feature_names=names)
+    return data if is_table(files[0]) else with_names_beside(data, files[0])
 
 
 def read_parts(source: Source, *, undefined: float = 0.0, **columns: Any) -> dict[str, Dataset]:
@@ -123,7 +122,7 @@ def _no_file(path: Path) -> InputError:
     return InputError(f"no such file{f' (a collection is called {near[0]})' if near else ''}", path)
 
 
-def _query_file(path: Path) -> Path | None:
+def query_file(path: Path) -> Path | None:
     """The file of query sizes beside a file whose lines do not tell their queries."""
     beside = next(_files_beside(path, QUERY_FILE), None)
     has_queries = beside is not None and (is_table(path) or b" qid:" in first_line(path))
@@ -150,15 +149,16 @@ def _refuse_unused_files(files: Iterable[Path], query_files: Iterable[Path]) -> 
                 warnings.warn(f"{beside} is not used: the data tell their queries", UserWarning, stacklevel=3)
 
 
-def _feature_names(path: Path, n_features: int) -> list[str] | None:
-    """The names in `X.features.json` beside `X.train`, `{"1": "bm25", …}`, for the features it names."""
+def with_names_beside(data: Dataset, path: Path) -> Dataset:
+    """The data with the names in `X.features.json` beside `X.train`, `{"1": "bm25", …}`, if there is one."""
     file = path.with_name(plain_name(path).rpartition(".")[0] + ".features.json")
     if not file.is_file():
-        return None
+        return data
     try:
         names = json.loads(read_bytes(file))
     except ValueError as error:
         raise InputError(f"cannot be read as JSON: {error}", file) from None
     if not isinstance(names, dict):
         raise InputError('expected names by their numbers, {"1": "bm25", …}', file)
-    return [str(names.get(str(number), f"f{number}")) for number in range(1, n_features + 1)]
+    numbers = range(1, data.n_features + 1)
+    return data.replace(feature_names=[str(names.get(str(number), f"f{number}")) for number in numbers])

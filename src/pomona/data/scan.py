@@ -18,20 +18,30 @@ from pomona.data.text import TextColumn
 Hashes = NDArray[np.uint64]
 
 
+_START, _FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
+
+
+@kernel
+def _mixed(h, code):
+    h = (h ^ code) * _FACTOR
+    return h ^ (h >> np.uint64(32))
+
+
+@kernel
+def _code(x, bits):
+    """What tells a value of these bits from others."""
+    if x == 0:
+        return np.uint64(0)
+    return np.uint64(bits) if x == x else np.uint64(0x7FC00000)
+
+
 @kernel
 def _hash_rows(first: int, last: int, X: Features, bits: NDArray[np.uint32], out: Hashes) -> None:
     # X, bits: (n_docs, n_features), the values and their bit patterns; out: (n_docs,)
     for i in range(first, last):
-        h = np.uint64(0x9E3779B97F4A7C15)
+        h = _START
         for j in range(X.shape[1]):
-            x = X[i, j]
-            code = np.uint64(bits[i, j])
-            if x == 0:
-                code = np.uint64(0)
-            elif x != x:
-                code = np.uint64(0x7FC00000)
-            h = (h ^ code) * np.uint64(0xD6E8FEB86659FD93)
-            h ^= h >> np.uint64(32)
+            h = _mixed(h, _code(X[i, j], bits[i, j]))
         out[i] = h
 
 
@@ -53,24 +63,16 @@ def _scan_features(
         start = query_ptr[q]
         varies[:] = False
         for i in range(start, query_ptr[q + 1]):
-            place = np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)
+            place = np.uint64(i + 1) * _START
             for j in range(n_features):
                 x = X[i, j]
-                code = np.uint64(bits[i, j])
-                if x == 0:
-                    code = np.uint64(0)
-                elif x != x:
-                    code = np.uint64(0x7FC00000)
-                    out_facts[0, j] += 1
-                elif np.isinf(x):
-                    out_facts[1, j] += 1
+                out_facts[0, j] += np.isnan(x)
+                out_facts[1, j] += np.isinf(x)
                 if x != X[0, j] and not (x != x and X[0, j] != X[0, j]):
                     out_facts[2, j] += 1
                 if x != X[start, j] and not (x != x and X[start, j] != X[start, j]):
                     varies[j] = True
-                h = (code ^ place) * np.uint64(0xD6E8FEB86659FD93)
-                h ^= h >> np.uint64(32)
-                out_hash[j] += h * np.uint64(0xD6E8FEB86659FD93)
+                out_hash[j] += _mixed(_code(x, bits[i, j]), place) * _FACTOR
         for j in range(n_features):
             out_facts[3, j] += varies[j]
 
@@ -78,10 +80,9 @@ def _scan_features(
 @kernel
 def _hash_texts(first: int, last: int, buffer: NDArray[np.uint8], offsets: Offsets, out: Hashes) -> None:
     for i in range(first, last):
-        h = np.uint64(0x9E3779B97F4A7C15)
+        h = _START
         for place in range(offsets[i], offsets[i + 1]):
-            h = (h ^ np.uint64(buffer[place])) * np.uint64(0xD6E8FEB86659FD93)
-            h ^= h >> np.uint64(32)
+            h = _mixed(h, np.uint64(buffer[place]))
         out[i] = h
 
 
@@ -145,7 +146,7 @@ def duplicates(hashes: Hashes, groups: Offsets | None = None) -> tuple[Offsets, 
     """Places (first, later) of equal hashes, within a group where groups are given, in the later's order."""
     if not hashes.size:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    keys = hashes if groups is None else hashes + groups.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    keys = hashes if groups is None else hashes + groups.astype(np.uint64) * _START
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))

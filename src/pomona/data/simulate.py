@@ -66,30 +66,13 @@ STREAMS = {
     "document": _Stream(1.0, 0.3, 1.1, 0.65, 1.2, 3.5, 650.0, 0.8),
 }
 _PAGE = (
-    "pagerank",
-    "clicks",
-    "spam_score",
-    "age_days",
-    "url_depth",
-    "siterank",
-    "inlinks",
-    "outlinks",
-    "url_characters",
-    "url_clicks",
-    "dwell_time",
+    *("pagerank", "clicks", "spam_score", "age_days", "url_depth"),
+    *("siterank", "inlinks", "outlinks", "url_characters", "url_clicks", "dwell_time"),
 )
 _MAIN_STATISTICS = ("tf_idf", "lm_dirichlet", "tf", "covered_ratio", "idf", "length")
 _MORE_STATISTICS = (
-    "covered",
-    "boolean",
-    "vector_space",
-    "lm_jelinek_mercer",
-    "lm_absolute_discount",
-    *(
-        f"{which}_{what}"
-        for what in ("tf", "normalized_tf", "tf_idf")
-        for which in ("min", "max", "mean", "var")
-    ),
+    *("covered", "boolean", "vector_space", "lm_jelinek_mercer", "lm_absolute_discount"),
+    *(f"{of}_{what}" for what in ("tf", "normalized_tf", "tf_idf") for of in ("min", "max", "mean", "var")),
     "normalized_tf",
 )
 NAMED_FEATURES = (
@@ -135,7 +118,7 @@ def simulate(
     (20, 46, ('body_bm25', 'anchor_bm25'), 'doc0000001')
     """
     at_least_1, at_least_0 = (n_queries, n_features, docs_per_query), (noise, context, seed)
-    if not (all(value >= 1 for value in at_least_1) and all(0 <= value < np.inf for value in at_least_0)):
+    if not (all(1 <= x < np.inf for x in at_least_1) and all(0 <= x < np.inf for x in at_least_0)):
         raise InputError(
             "n_queries, n_features and docs_per_query must be 1 at least, noise, context and seed 0 at least;"
             f" found {n_queries}, {n_features}, {docs_per_query}, {noise}, {context} and {seed}"

@@ -89,7 +89,7 @@ def read_table(
         with _table_errors(file):
             frame = read_frame(file, qid, doc_id)
             if frame.is_empty():
-                raise _no_row()
+                raise InputError("found no document, expected a row for each below the names of the columns")
             return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
 
     def stream() -> Stream | None:
@@ -147,10 +147,6 @@ def _table_errors(file: Path) -> Iterator[None]:
         raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", file) from None
 
 
-def _no_row() -> InputError:
-    return InputError("found no document, expected a row for each below the names of the columns")
-
-
 def read_to_score(
     path: str | Path,
     *,
@@ -172,11 +168,11 @@ def read_to_score(
             if name is not None:
                 check_column(name, frame.columns, use)
         special = {label or "label": "label", qid or "qid": "qid", doc_id: "doc_id"}
-        found = {special[name]: frame.get_column(name) for name in frame.columns if name in special}
+        columns = {special[name]: frame.get_column(name) for name in frame.columns if name in special}
         others = [name for name in frame.columns if name not in special]
         wanted = list(features) if features and set(features) <= set(others) else others
         X, names, categories = columns_of_frame(frame.select(wanted))
-        labels, queries = found.get("label"), found.get("qid")
+        labels, queries = columns.get("label"), columns.get("qid")
         has_labels = labels is not None and labels.dtype.is_numeric() and not labels.is_null().any()
         if queries is not None:
             check_no_null(queries, str(queries.name))
@@ -184,7 +180,7 @@ def read_to_score(
             X,
             np.nan_to_num(numbers_of(labels, "label")) if has_labels else np.zeros(len(X)),
             np.zeros(len(X), np.int64) if queries is None else exact_values(queries),
-            doc_ids=None if doc_id is None else texts_of(found["doc_id"]),
+            doc_ids=None if doc_id is None else texts_of(columns["doc_id"]),
             feature_names=names,
         )
         data.categories = categories
@@ -205,7 +201,7 @@ def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
     # What is not compressed, polars reads from the disk itself, without a copy of the text.
     is_copied = suffix in (".jsonl", ".ndjson") or not is_plain(file)
     source: Any = io.BytesIO(read_bytes(file)) if is_copied else file
-    try:
+    with _table_errors(file):
         if separator is not None:
             check_delimited(file, source, separator.encode())
             return _read_delimited(file, source, separator, qid, doc_id)
@@ -222,8 +218,6 @@ def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
         if suffix == ".parquet":
             require_memory(2 * parquet_bytes(source), file)
         return read(source)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise InputError(f"cannot be read as a table: {str(error).partition(chr(10))[0]}", file) from None
 
 
 def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: str | None) -> Any:
@@ -297,14 +291,14 @@ def columns_of_frame(
     out = np.empty((len(table), len(names)), dtype)
     categories: dict[int, tuple[str, ...]] = {}
     for place, name in enumerate(table.columns):
-        found = table.get_column(name)  # table[0] would be a row
-        if with_categories and is_category(found) and found.null_count() < len(found):
-            out[:, place], categories[place] = codes_of(found)
+        column = table.get_column(name)  # table[0] would be a row
+        if with_categories and is_category(column) and column.null_count() < len(column):
+            out[:, place], categories[place] = codes_of(column)
             continue
-        column = numbers_of(found, "feature")
+        values = numbers_of(column, "feature")
         try:
             with np.errstate(over="raise"):
-                out[:, place] = column
+                out[:, place] = values
         except FloatingPointError:
             raise InputError(
                 f"column {name!r} holds a finite value beyond float32 (3.4e38): rescale it"

@@ -21,6 +21,15 @@ def offsets(lengths: ArrayLike) -> Offsets:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
+def is_number(value: object) -> bool:
+    """Whether a value, a text say, can be read as a number; nan and inf can."""
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def text_array(texts: Sequence[str]) -> NDArray[np.str_]:
     """Texts as an array, in which each takes as much memory as the longest."""
     longest = max(map(len, texts), default=0)

@@ -18,9 +18,7 @@ import numpy as np
 
 from pomona._jit import kernel
 from pomona._types import Values
-from pomona.measures.base import Measure
-from pomona.measures.closed_form import CASCADE, ClosedForm
-from pomona.measures.lists import RankedLists
+from pomona.measures.closed_form import CASCADE, ClosedForm, FormMeasure
 
 
 @kernel
@@ -90,34 +88,15 @@ class CascadeForm(ClosedForm):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CascadeMeasure(Measure):
+class CascadeMeasure(FormMeasure):
     """A measure of a user who stops at the first satisfying document."""
+
+    form: ClassVar[type[ClosedForm]] = CascadeForm
 
     def satisfies(self, levels: Values) -> Values:
         """The probability that a document of each distinct label satisfies."""
         raise NotImplementedError
 
-    def weights(self, n: int) -> tuple[Values, Values]:
-        """The value of stopping at ranks 1..n, as (numerator, divisor)."""
-        raise NotImplementedError
-
-    def normalizer(self, lists: RankedLists) -> Values:
-        """What each query's sum is divided by; infinity makes it 0, and 0 gives `empty_value`."""
-        return np.ones(lists.n_queries)
-
-    @property
-    def empty_value(self) -> float:
-        """The value of a query whose normalizer is 0."""
-        return 0.0
-
-    def closed_form(self, lists: RankedLists) -> ClosedForm | None:
-        """A cascade."""
-        numerator, divisor = self.weights(self.depth(lists.longest))
-        return CascadeForm(
-            lists=lists,
-            level_values=self.satisfies(lists.levels),
-            numerator=numerator,
-            divisor=divisor,
-            normalizer=self.normalizer(lists),
-            empty_value=self.empty_value,
-        )
+    def values(self, levels: Values) -> Values:
+        """The chances to satisfy."""
+        return self.satisfies(levels)

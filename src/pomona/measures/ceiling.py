@@ -136,8 +136,8 @@ def _excess(first, last, values, query_ptr, block_end, weight, ceiling, most, ou
     """values (n_docs,) by rank, each over its query's normalizer · weight (depth,) of ranks, not negative."""
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
-        own = weight[: min(end - begin, weight.size)]
-        out[q] = _excess_of_list(values[begin:end], block_end[begin:end] - begin, own, ceiling, most)
+        weight_here = weight[: min(end - begin, weight.size)]
+        out[q] = _excess_of_list(values[begin:end], block_end[begin:end] - begin, weight_here, ceiling, most)
 
 
 def expected_excess(lists: RankedLists, values: Values, weight: Values, ceiling: float) -> Values:

@@ -33,6 +33,7 @@ import numpy as np
 
 from pomona._jit import kernel
 from pomona._types import Values
+from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists
 
 POSITION, PRECISION, CASCADE = 0, 1, 2
@@ -197,3 +198,39 @@ class ClosedForm(ABC):
         total = float(self.divided(self.sums())[0])
         cut: Values = np.minimum(total + deltas, self.ceiling) - min(total, self.ceiling)
         return np.where(deltas == 0.0, 0.0, cut)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormMeasure(Measure):
+    """A measure of the form `position` or `cascade`, which needs to know what labels and ranks count."""
+
+    form: ClassVar[type[ClosedForm]]
+
+    def values(self, levels: Values) -> Values:
+        """The value of a document of each distinct label."""
+        raise NotImplementedError
+
+    def weights(self, n: int) -> tuple[Values, Values]:
+        """The weights of ranks 1..n (or fewer, if the others are 0) as (numerator, divisor)."""
+        raise NotImplementedError
+
+    def normalizer(self, lists: RankedLists) -> Values:
+        """What each query's sum is divided by; infinity makes it 0, and 0 gives `empty_value`."""
+        return np.ones(lists.n_queries)
+
+    @property
+    def empty_value(self) -> float:
+        """The value of a query whose normalizer is 0: the parameter `empty`, if there is one."""
+        return getattr(self, "empty", 0.0)
+
+    def closed_form(self, lists: RankedLists) -> ClosedForm | None:
+        """The form, of these lists."""
+        numerator, divisor = self.weights(self.depth(lists.longest))
+        return self.form(
+            lists=lists,
+            level_values=self.values(lists.levels),
+            numerator=numerator,
+            divisor=divisor,
+            normalizer=self.normalizer(lists),
+            empty_value=self.empty_value,
+        )

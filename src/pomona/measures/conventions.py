@@ -8,6 +8,7 @@ ties and how precisely it reads scores. `docs/conventions.md` tells what each to
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -108,6 +109,14 @@ def relevant_of(levels: Values, relevant: Relevant) -> NDArray[np.bool_]:
     return levels >= relevant
 
 
+_DISCOUNTS: dict[str, Callable[[int], tuple[float, float]]] = {
+    "log2": lambda r: (1.0, math.log2(r + 1)),
+    "ln": lambda r: (1.0, math.log(r + 1)),
+    "ranklib": lambda r: (1.0 / (math.log(r + 1) / math.log(2)), 1.0),
+    "letor": lambda r: (1.0, 1.0) if r <= 2 else (math.log(2), math.log(r)),
+}
+
+
 @lru_cache(maxsize=256)
 def discount(name: str, n: int) -> tuple[Values, Values]:
     """The discount of ranks 1..n as (numerator, divisor): a gain g at rank r adds g · num[r] / div[r].
@@ -116,20 +125,8 @@ def discount(name: str, n: int) -> tuple[Values, Values]:
     `log2` divides by log2(r + 1), `ln` by ln(r + 1), `ranklib` multiplies by 1 / (ln(r + 1) / ln 2),
     and `letor` leaves ranks 1 and 2 alone, then multiplies by ln 2 and divides by ln r.
     """
-    ranks = range(1, n + 1)
-    one = [1.0] * n
-    if name == "log2":
-        pair = one, [math.log2(r + 1) for r in ranks]
-    elif name == "ln":
-        pair = one, [math.log(r + 1) for r in ranks]
-    elif name == "ranklib":
-        pair = [1.0 / (math.log(r + 1) / math.log(2)) for r in ranks], one
-    elif name == "letor":
-        pair = (
-            [1.0 if r <= 2 else math.log(2) for r in ranks],
-            [1.0 if r <= 2 else math.log(r) for r in ranks],
-        )
-    else:
-        raise UnknownNameError("discount", name, ("letor", "ln", "log2", "ranklib"))
+    if name not in _DISCOUNTS:
+        raise UnknownNameError("discount", name, _DISCOUNTS)
+    pairs = np.array([_DISCOUNTS[name](r) for r in range(1, n + 1)], np.float64).reshape(n, 2)
     # Left writable, though shared: numba compiles a second kernel for read-only arrays.
-    return np.array(pair[0]), np.array(pair[1])
+    return pairs[:, 0].copy(), pairs[:, 1].copy()

@@ -18,7 +18,7 @@ from pomona._types import Values
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.conventions import convention_named, relevant_of
-from pomona.measures.judge import sum_in_order
+from pomona.measures.judge import mean_in_order
 from pomona.measures.lists import RankedLists, ScoredQueries
 
 _STEPS: dict[str, tuple[str, ...]] = {
@@ -135,12 +135,12 @@ def explain_gap(judged: ScoredQueries, first: Measure, last: Measure) -> Gap:
         after = ", ".join(_in_words(field, goal[field]) for field in changed)
         moved = int((np.abs(values[-1] - values[-2]) > _ROUNDING).sum())
         why = _sentence(judged, rule, before, after, moved, rules)
-        change = _mean(values[-1]) - _mean(values[-2])
+        change = mean_in_order(values[-1]) - mean_in_order(values[-2])
         parts.append(Part(rule, before, after, change, moved, why))
     missed = [field for field in goal if rules[field] != goal[field]]
     if missed:
         raise InputError(f"{first} and {last} differ in {', '.join(missed)}, which no step explains")
-    return Gap(first, last, tuple(_mean(one) for one in values), tuple(parts))
+    return Gap(first, last, tuple(map(mean_in_order, values)), tuple(parts))
 
 
 def _rules(one: Measure) -> dict[str, Any]:
@@ -161,10 +161,6 @@ def _per_query(judged: ScoredQueries, like: Measure, rules: dict[str, Any]) -> V
     fields = {name: value for name, value in rules.items() if name != "score_type"}
     values: Values = type(like)(**fields).of_lists(_ranked(judged, rules))
     return values
-
-
-def _mean(values: Values) -> float:
-    return sum_in_order(values) / len(values)
 
 
 def _in_words(field: str, value: Any) -> str:

@@ -57,7 +57,7 @@ class Judgement:
     @property
     def mean(self) -> float:
         """The mean over all queries, summed in order, as every tool does it."""
-        return sum_in_order(self.values) / len(self.values)
+        return mean_in_order(self.values)
 
 
 def sum_in_order(values: Values) -> float:
@@ -67,6 +67,11 @@ def sum_in_order(values: Values) -> float:
     True
     """
     return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
+
+
+def mean_in_order(values: Values) -> float:
+    """The mean, with the values added from first to last."""
+    return sum_in_order(values) / len(values)
 
 
 def judge(judged: ScoredQueries, measures: Sequence[Measure]) -> list[Judgement]:
@@ -87,9 +92,8 @@ def judge(judged: ScoredQueries, measures: Sequence[Measure]) -> list[Judgement]
         if values.shape != (len(lengths),):
             raise InputError(f"{wanted} gave {values.size} values for {len(lengths)} queries")
         if not np.isfinite(values).all():
-            raise InputError(
-                f"{wanted} gave a value that is not finite for query number {_first_bad(values) + 1}"
-            )
+            bad = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise InputError(f"{wanted} gave a value that is not finite for query number {bad + 1}")
         n_short = 0 if wanted.k is None else int((lengths < wanted.k).sum())
         judgements.append(Judgement(wanted, values, n_empty, n_short))
     return judgements
@@ -99,10 +103,6 @@ def _count_positive(labels: NDArray[Any], query_ptr: Offsets) -> NDArray[np.int6
     running = np.concatenate(([0], np.cumsum(labels > 0)))
     counts: NDArray[np.int64] = running[query_ptr[1:]] - running[query_ptr[:-1]]
     return counts
-
-
-def _first_bad(values: Values) -> int:
-    return int(np.flatnonzero(~np.isfinite(values))[0])
 
 
 class Evaluation(dict[str, Any]):

@@ -32,14 +32,21 @@ TIE_RULES = {
 
 
 @kernel
+def longest_query(first, last, query_ptr):
+    """How many documents the longest of queries [first, last) has."""
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    return longest
+
+
+@kernel
 def _rank(first, last, scores, query_ptr, start, codes, out_codes, out_order):
     """Stable merge sort of each query by descending score, from the order `start`.
 
     scores (n_docs,) · start (n_docs,) rows, or empty for input order · out_order (n_docs,) rows.
     """
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    longest = longest_query(first, last, query_ptr)
     keys, rows = np.empty(longest, np.float64), np.empty(longest, np.int64)
     other_keys, other_rows = np.empty(longest, np.float64), np.empty(longest, np.int64)
     for q in range(first, last):

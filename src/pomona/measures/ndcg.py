@@ -66,8 +66,3 @@ class NDCG(DCG):
         if self.short == "zero" and self.k is not None:
             ideal[lists.lengths < self.k] = np.inf
         return ideal
-
-    @property
-    def empty_value(self) -> float:
-        """What a query without any gain counts."""
-        return self.empty

@@ -41,8 +41,3 @@ class NERR(ERR):
         chance = self.satisfies(lists.levels)
         weights = self.weights(self.depth(lists.longest))
         return lists.each_query(walk_down, lists.pool_by(chance), lists.pool_ptr, chance, *weights)
-
-    @property
-    def empty_value(self) -> float:
-        """What a query that nothing can satisfy counts."""
-        return self.empty

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pomona import _registry
+from pomona._parameters import checked, parameter_kinds
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure, cut_off
 from pomona.measures.conventions import convention_named
@@ -52,6 +53,7 @@ def measure(text: str | Measure, convention: str | None = None) -> Measure:
 
 def _arguments(cls: type[Measure], written: str, whole: str) -> dict[str, Any]:
     fields = {field.name: field for field in dataclasses.fields(cls) if field.name != "convention"}
+    kinds = parameter_kinds(cls)
     given: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in written.split(","))):
         name, equals, value = (piece.strip().strip("\"'") for piece in part.partition("="))
@@ -60,7 +62,11 @@ def _arguments(cls: type[Measure], written: str, whole: str) -> dict[str, Any]:
         ours, translated = cls.spellings.get(name, (name, {}))
         if ours not in fields:
             raise UnknownNameError(f"parameter of {cls.__name__}", name, fields)
-        given[ours] = translated.get(value, _value(value, str(fields[ours].type)))
+        read = translated.get(value, _value(value, str(fields[ours].type)))
+        try:
+            given[ours] = checked(read, kinds[ours])
+        except InputError as error:
+            raise InputError(f"{name} of measure {whole!r}: {error}") from None
     return given
 
 

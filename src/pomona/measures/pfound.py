@@ -37,6 +37,12 @@ class PFound(CascadeMeasure):
 
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {"p_rel": ("p_relevant", {})}
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for chance in (self.p_break, *self.p_relevant):
+            if not 0 <= chance <= 1:
+                raise InputError(f"pFound: chances must lie between 0 and 1, found {chance:g}")
+
     def satisfies(self, levels: Values) -> Values:
         """The table's probability of each label."""
         require_integers(levels, "pFound's table of probabilities")

@@ -8,16 +8,15 @@ values times the sum of its weights) and one for swaps, (v_b − v_a)(w_a − w_
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from pomona._jit import kernel
 from pomona._types import Values
-from pomona.measures.base import Measure
 from pomona.measures.ceiling import expected_excess
-from pomona.measures.closed_form import POSITION, ClosedForm
+from pomona.measures.closed_form import POSITION, ClosedForm, FormMeasure
 from pomona.measures.lists import RankedLists
 
 
@@ -77,25 +76,10 @@ class PositionForm(ClosedForm):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositionMeasure(Measure):
+class PositionMeasure(FormMeasure):
     """A measure that adds up what each rank holds."""
 
-    def values(self, levels: Values) -> Values:
-        """The value of a document of each distinct label."""
-        raise NotImplementedError
-
-    def weights(self, n: int) -> tuple[Values, Values]:
-        """The weights of ranks 1..n (or fewer, if the others are 0) as (numerator, divisor)."""
-        raise NotImplementedError
-
-    def normalizer(self, lists: RankedLists) -> Values:
-        """What each query's sum is divided by; infinity makes it 0, and 0 gives `empty_value`."""
-        return np.ones(lists.n_queries)
-
-    @property
-    def empty_value(self) -> float:
-        """The value of a query whose normalizer is 0."""
-        return 0.0
+    form: ClassVar[type[ClosedForm]] = PositionForm
 
     @property
     def ceiling(self) -> float:
@@ -104,13 +88,5 @@ class PositionMeasure(Measure):
 
     def closed_form(self, lists: RankedLists) -> ClosedForm | None:
         """A sum over ranks."""
-        numerator, divisor = self.weights(self.depth(lists.longest))
-        return PositionForm(
-            lists=lists,
-            level_values=self.values(lists.levels),
-            numerator=numerator,
-            divisor=divisor,
-            normalizer=self.normalizer(lists),
-            empty_value=self.empty_value,
-            ceiling=self.ceiling,
-        )
+        form = super().closed_form(lists)
+        return None if form is None else replace(form, ceiling=self.ceiling)

@@ -21,8 +21,8 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.closed_form import POSITION, ClosedForm
 from pomona.measures.conventions import convention_named
-from pomona.measures.judge import judge, sum_in_order
-from pomona.measures.lists import ScoredQueries
+from pomona.measures.judge import judge, mean_in_order
+from pomona.measures.lists import ScoredQueries, longest_query
 from pomona.objectives._rank_kernel import rank_head
 
 _DEEPEST_HEAD = 64  # beyond, sorting everything takes no longer
@@ -34,9 +34,7 @@ def _sum_heads(first, last, scores, query_ptr, codes, value, numerator, divisor,
 
     heads (n_queries, depth) : the best documents of the last call, become those of this one.
     """
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    longest = longest_query(first, last, query_ptr)
     in_order, spare = np.arange(longest), np.empty(longest + 1, np.int64)
     keys = np.empty(numerator.size)
     for q in range(first, last):
@@ -54,9 +52,7 @@ def _sum_heads(first, last, scores, query_ptr, codes, value, numerator, divisor,
 @kernel
 def _expected_heads(first, last, scores, query_ptr, codes, value, numerator, divisor, heads, out):
     """As `_sum_heads`, for the mean over all orders of tied documents, also of those that miss the head."""
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    longest = longest_query(first, last, query_ptr)
     in_order, spare = np.arange(longest), np.empty(longest + 1, np.int64)
     keys = np.empty(numerator.size)
     for q in range(first, last):
@@ -107,8 +103,7 @@ class RankingEvaluator:
         """The mean of the measure over all queries."""
         if self._form is None:
             return judge(self._queries.rescored(scores), [self._measure])[0].mean
-        values = self.values(scores)
-        return sum_in_order(values) / len(values)
+        return mean_in_order(self.values(scores))
 
     def values(self, scores: Scores) -> Values:
         """(n_queries,) The measure of every query."""
@@ -139,7 +134,7 @@ def judged_rankings(data: Dataset, scores: Scores, measure: Measure) -> Values:
     n = len(scores)
     starts = np.arange(n)[:, None] * data.n_docs + data.query_ptr[:-1]
     query_ptr = np.append(starts.ravel(), n * data.n_docs)
-    doc_ids = list(data.doc_ids) * n if data.doc_ids is not None and measure.ties == "docid" else None
+    doc_ids = list(data.doc_ids) * n if data.doc_ids is not None and measure.tie_rule == "docid" else None
     queries = ScoredQueries(np.tile(data.y, n), scores.ravel(), query_ptr, doc_ids)
     return judge(queries, [measure])[0].values.reshape(n, data.n_queries)
 

@@ -64,10 +64,10 @@ def explain(ranker: Ranker, data: Dataset, background: Dataset | None, method: s
         raise InputError("found no background document, expected one or more")
     gathered = data.gathered()
     others = None if background is None else background.gathered()
-    found, kind = ranker.contributions(gathered, others, method)
+    shap, kind = ranker.contributions(gathered, others, method)
     return Explanation(
-        data.to_input_order(found.values),
-        found.expected,
+        data.to_input_order(shap.values),
+        shap.expected,
         ranker.predict(data),
         data.X,
         ranker.feature_names_,

@@ -65,18 +65,19 @@ def read_feature_map(path: Path, names: Sequence[str]) -> tuple[str, ...]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path) from None
     delimiter = "\t" if "\t" in text else ","
-    rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if any(map(str.strip, row))]
-    if rows and all(len(row) == 1 for row in rows):
-        rows = [[str(number), row[0]] for number, row in enumerate(rows, 1)]
+    reader = csv.reader(text.splitlines(), delimiter=delimiter)
+    rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
+    if rows and all(len(row) == 1 for _, row in rows):
+        rows = [(line, [str(number), row[0]]) for number, (line, row) in enumerate(rows, 1)]
     places = {name: place for place, name in enumerate(names)}
     places |= {str(number): number - 1 for number in range(1, len(names) + 1) if str(number) not in places}
     given: dict[int, str] = {}
-    for line, row in enumerate(rows, 1):
+    for line, row in rows:
         if len(row) != 2:
             raise InputError(f"found {len(row)} columns, expected a feature and its name", path, line)
         feature, name = row[0].strip(), row[1].strip()
         if feature not in places:
-            if line == 1:  # a heading
+            if row is rows[0][1]:  # a heading
                 continue
             raise InputError(f"the model has no feature {feature!r}", path, line)
         if not name or name in given.values() or places[feature] in given:

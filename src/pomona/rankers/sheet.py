@@ -62,12 +62,12 @@ def sheet_of(name: str) -> RankerSheet:
     """The sheet of a ranker, by any of its names."""
     entry = _registry.find("rankers", name, "ranker")
     cls: type = entry.load()
-    told = {**vars(cls).get("__annotations__", {}), **parameters_of(cls, bases=False)}
+    declared = {**vars(cls).get("__annotations__", {}), **parameters_of(cls, bases=False)}
     parameters = _parameters(cls)
     return RankerSheet(
         entry,
-        tuple(one for one in parameters if one.name in told),
-        tuple(one for one in parameters if one.name not in told),
+        tuple(one for one in parameters if one.name in declared),
+        tuple(one for one in parameters if one.name not in declared),
         cls.__mro__[1].__name__,
     )
 
@@ -124,13 +124,9 @@ def text_of(sheet: RankerSheet) -> str:
 def json_of(sheet: RankerSheet) -> dict[str, Any]:
     """A sheet for machines."""
     entry = sheet.entry
+    fields = ("default", "admits", "searched", "text")
     parameters = {
-        parameter.name: {
-            "default": parameter.default,
-            "admits": parameter.admits,
-            "searched": parameter.searched,
-            "text": parameter.text,
-        }
+        parameter.name: {field: getattr(parameter, field) for field in fields}
         for parameter in (*sheet.own, *sheet.inherited)
     }
     names = ("name", "aliases", "summary", "family", "optimizes", "paper", "departures")

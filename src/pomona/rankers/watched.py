@@ -88,11 +88,17 @@ class Watched:
         return {} if valid is None else {"valid": valid, **self.sets}
 
     def judge(
-        self, sets: Mapping[str, Dataset], measure: Measure, evaluator: Callable[..., Any] | None = None
+        self,
+        sets: Mapping[str, Dataset],
+        measure: Measure,
+        evaluator: Callable[..., Any] | None = None,
+        *,
+        train: Dataset | None = None,
     ) -> Callable[[Mapping[str, Scores]], dict[str, float]]:
         """What makes values to be recorded of the scores of each set, by every measure.
 
         `evaluator` makes what has the `mean` of a set's scores, of (data, measure, name); ours if left out.
+        `train`, the training data, are judged by the ranker's measure alone.
         """
         make = evaluator or (lambda data, measure, _: RankingEvaluator(data, measure))
         measures = {"": measure, **{f" {one}": one for one in self.measures}}
@@ -102,6 +108,8 @@ class Watched:
             for end, one in measures.items()
             if not end or one != measure
         }
+        if train is not None:
+            judges = {("train", ""): make(train, measure, "train"), **judges}
         return lambda scores: {f"{name}{end}": one.mean(scores[name]) for (name, end), one in judges.items()}
 
 

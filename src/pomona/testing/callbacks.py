@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pomona.rankers.base import Ranker
+from pomona.rankers.base import TRAINING, Ranker
 from pomona.rankers.callback import TrainingStep
 from pomona.testing.contract import is_same, require, require_equal
 from pomona.testing.sample import fresh_data, new_ranker, saved_and_loaded, train_data
@@ -25,13 +25,13 @@ def check_callbacks(ranker: Ranker) -> None:
 
     seen = _fitted(ranker, callbacks=[see])
     _require_same(plain, seen, "callbacks must change nothing")
-    told = [dict(step.values) for step in steps]
+    seen_values = [dict(step.values) for step in steps]
     recorded = [
         dict(zip(seen.evals_, values, strict=True)) for values in zip(*seen.evals_.values(), strict=True)
     ]
     require(
-        all(any(is_same(one, other) for other in told) for one in recorded),
-        f"callbacks must be told of every step: found {told}, recorded were {recorded}",
+        all(any(is_same(one, other) for other in seen_values) for one in recorded),
+        f"callbacks must be told of every step: found {seen_values}, recorded were {recorded}",
     )
     if len(steps) < 2:
         return
@@ -66,10 +66,10 @@ def check_watched_sets(ranker: Ranker) -> None:
     best = watching.best_iteration_ - 1
     for part, data in (("other", other), ("valid", fresh_data())):
         expected = new_measure(watching, "p@1").score(data)
-        found = watching.evals_[f"{part} p@1"][best]
+        recorded = watching.evals_[f"{part} p@1"][best]
         require(
-            abs(found - expected) <= 1e-9,
-            f"of the step that is kept, {part} p@1 must be that of the model: {found}, not {expected}",
+            abs(recorded - expected) <= 1e-9,
+            f"of the step that is kept, {part} p@1 must be that of the model: {recorded}, not {expected}",
         )
     require(
         abs(watching.evals_["other"][best] - watching.score(other)) <= 1e-9,
@@ -94,5 +94,5 @@ def _require_same(one: Ranker, other: Ranker, promise: str) -> None:
     require_equal(one.predict(fresh_data()), other.predict(fresh_data()), promise)
     loaded = saved_and_loaded(one)
     require_equal(one.predict(fresh_data()), loaded.predict(fresh_data()), f"{promise}, also in a file")
-    for name in ("evals_", "best_iteration_", "interrupted_"):
+    for name in TRAINING:
         require(is_same(getattr(one, name), getattr(other, name)), f"{promise}, also not {name}")

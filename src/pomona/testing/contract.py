@@ -71,11 +71,11 @@ def is_same(one: Any, other: Any) -> bool:
     return bool(one == other) or (one != one and other != other)
 
 
-def require_equal(expected: NDArray[Any], found: NDArray[Any], promise: str) -> None:
+def require_equal(expected: NDArray[Any], actual: NDArray[Any], promise: str) -> None:
     """Require the same scores, to the last bit."""
-    differ = np.asarray(expected) != np.asarray(found)
+    differ = np.asarray(expected) != np.asarray(actual)
     if differ.any():
-        pair = f"{found[differ][0]} instead of {expected[differ][0]}"
+        pair = f"{actual[differ][0]} instead of {expected[differ][0]}"
         raise AssertionError(f"{promise}: {int(differ.sum())} of {differ.size} scores differ, as {pair}")
 
 

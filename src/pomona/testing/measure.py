@@ -217,26 +217,23 @@ def check_measure_is_documented(measure: Measure, grades: Grades = GRADES) -> No
     check_parameters_are_documented(measure, [field.name for field in fields(measure)])
 
 
-_CHECKS: tuple[MeasureCheck, ...] = (
-    check_value_is_finite,
-    check_better_first_is_better,
-    check_cutoff,
-    check_swap_deltas,
-    check_closed_form,
-    check_expected_ties,
-    check_worst_and_best_ties,
-    check_documents_in_any_order,
-    check_any_number_of_threads,
-    check_is_a_value,
-    check_prints_as_it_is_read,
-    check_nothing_retrieved_counts_nothing,
-    check_measure_is_documented,
-)
-
-
 def measure_checks() -> tuple[MeasureCheck, ...]:
     """Every check of a measure: called with an instance, and perhaps with the grades that it understands."""
-    return _CHECKS
+    return (
+        check_value_is_finite,
+        check_better_first_is_better,
+        check_cutoff,
+        check_swap_deltas,
+        check_closed_form,
+        check_expected_ties,
+        check_worst_and_best_ties,
+        check_documents_in_any_order,
+        check_any_number_of_threads,
+        check_is_a_value,
+        check_prints_as_it_is_read,
+        check_nothing_retrieved_counts_nothing,
+        check_measure_is_documented,
+    )
 
 
 def _cases(measure: Measure, grades: Grades) -> Iterator[tuple[Measure, NDArray[np.float64]]]:

@@ -251,8 +251,8 @@ def check_routing(ranker: Ranker) -> None:
     ids, more = {"qid": qid, "groups": qid}, {"cv": GroupKFold(3), "error_score": "raise"}
     with sklearn.config_context(enable_metadata_routing=True), warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = cross_validate(new_ranker(ranker), X, y, params=ids, **more)["test_score"]
-        require((found > 0.2).all(), f"cross_validate must score easy data above 0.2, found {found}")
+        scores = cross_validate(new_ranker(ranker), X, y, params=ids, **more)["test_score"]
+        require((scores > 0.2).all(), f"cross_validate must score easy data above 0.2, found {scores}")
         if "seed" in ranker.get_params():
             search = GridSearchCV(new_ranker(ranker), {"seed": [0, 1]}, **more).fit(X, y, **ids)
             means = search.cv_results_["mean_test_score"]
@@ -321,35 +321,32 @@ def check_ranker_is_documented(ranker: Ranker) -> None:
         )
 
 
-_CHECKS: tuple[RankerCheck, ...] = (
-    check_ranker_is_documented,
-    check_is_an_estimator,
-    check_beats_random,
-    check_scores_follow_documents,
-    check_shuffled_rows_teach_the_same,
-    check_same_seed_same_model,
-    check_save_and_load,
-    check_training_is_recorded,
-    check_interruption_keeps_the_best,
-    check_early_stopping,
-    check_callbacks,
-    check_watched_sets,
-    check_odd_data,
-    check_degenerate_data,
-    check_any_table,
-    check_data_stay_as_they_are,
-    check_a_failed_fit_is_no_fit,
-    check_routing,
-    check_weights,
-    check_refusals,
-    check_parameter_ranges,
-    check_scikit_learn,
-)
-
-
 def ranker_checks() -> tuple[RankerCheck, ...]:
     """Every check of a ranker, to be called with an instance, which stays as it is."""
-    return _CHECKS
+    return (
+        check_ranker_is_documented,
+        check_is_an_estimator,
+        check_beats_random,
+        check_scores_follow_documents,
+        check_shuffled_rows_teach_the_same,
+        check_same_seed_same_model,
+        check_save_and_load,
+        check_training_is_recorded,
+        check_interruption_keeps_the_best,
+        check_early_stopping,
+        check_callbacks,
+        check_watched_sets,
+        check_odd_data,
+        check_degenerate_data,
+        check_any_table,
+        check_data_stay_as_they_are,
+        check_a_failed_fit_is_no_fit,
+        check_routing,
+        check_weights,
+        check_refusals,
+        check_parameter_ranges,
+        check_scikit_learn,
+    )
 
 
 def _ndcg(scores: Scores) -> float:

@@ -49,9 +49,9 @@ def check_interruption_keeps_the_best(ranker: Ranker) -> None:
             raise AssertionError(
                 "Ctrl-C must keep the best step so far, but ended fit: do the steps inside `with log.watch()`"
             ) from None
-    told = [one for one in caught if re.search(r"interrupted: keeping \w+ 1 of 1", str(one.message))]
+    notes = [one for one in caught if re.search(r"interrupted: keeping \w+ 1 of 1", str(one.message))]
     require(
-        len(told) == 1 and told[0].filename == __file__,
+        len(notes) == 1 and notes[0].filename == __file__,
         "Ctrl-C must keep the steps so far with one warning of the caller of fit, `interrupted: keeping …`: "
         f"found {[(str(one.message), one.filename) for one in caught]}",
     )

@@ -13,7 +13,6 @@ from pomona._types import Values
 from pomona.data.compression import read_bytes
 from pomona.data.rows import gather
 from pomona.errors import InputError
-from pomona.measures.judge import sum_in_order
 from pomona.measures.lists import ScoredQueries
 
 _BYTES_A_LINE = 400  # the line, its parts and its numbers as Python's objects
@@ -68,11 +67,6 @@ def label_of(text: bytes, number: Callable[[bytes], float], path: Path | str, pl
     except (ValueError, OverflowError):
         shown = repr(text.decode(errors="replace"))
         raise InputError(f"found label {shown}, expected a number", path, place) from None
-
-
-def mean_in_order(values: Values) -> float:
-    """The mean, with the values added from first to last."""
-    return sum_in_order(values) / len(values)
 
 
 def scores_of(

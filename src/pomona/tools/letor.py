@@ -17,10 +17,10 @@ import numpy as np
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.judge import judge
+from pomona.measures.judge import judge, mean_in_order
 from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
-from pomona.tools.files import judged_by_query, lines_of, mean_in_order, perl_number, scores_of
+from pomona.tools.files import judged_by_query, lines_of, perl_number, scores_of
 
 _HEAD = re.compile(rb"(\d+) qid:(\S+)")
 _DOCID_3 = re.compile(rb"#docid = (\S+)")

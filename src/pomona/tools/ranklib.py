@@ -18,10 +18,10 @@ import numpy as np
 from pomona._types import Values
 from pomona.data.text import offsets
 from pomona.errors import InputError, UnknownNameError
-from pomona.measures.judge import judge
+from pomona.measures.judge import judge, mean_in_order
 from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
-from pomona.tools.files import head, java_number, label_of, lines_of, mean_in_order, scores_of
+from pomona.tools.files import head, java_number, label_of, lines_of, scores_of
 
 _NAMES = {"NDCG": "ndcg", "DCG": "dcg", "ERR": "err", "MAP": "ap", "P": "p", "RR": "rr", "BEST": "best"}
 

@@ -14,7 +14,7 @@ import numpy as np
 from pomona._types import Values
 from pomona.data.text import offsets
 from pomona.errors import InputError
-from pomona.measures.judge import judge, sum_in_order
+from pomona.measures.judge import judge, mean_in_order, sum_in_order
 from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
 from pomona.tools.files import (
@@ -23,7 +23,6 @@ from pomona.tools.files import (
     judged_by_query,
     label_of,
     lines_of,
-    mean_in_order,
     scores_of,
 )
 

@@ -57,10 +57,8 @@ class BalancedDraw(BaseEstimator):  # type: ignore[misc]
         if not 0 < self.ratio < np.inf:
             raise InputError(f"found ratio={self.ratio}, expected a number above 0")
         features = checked_features(X)
-        labels, query_ids = checked_labels(y, len(features)), checked_query_ids(qid)
-        if query_ids.shape != labels.shape:
-            raise InputError(f"found {query_ids.size} query ids for {labels.size} documents")
-        order, query_ptr, qids = gather(query_ids)
+        labels = checked_labels(y, len(features))
+        order, query_ptr, qids = gather(checked_query_ids(qid, len(features)))
         order = np.arange(len(labels)) if order is None else order
         chosen = [
             _drawn(
@@ -78,8 +76,8 @@ class BalancedDraw(BaseEstimator):  # type: ignore[misc]
         rows = self.drawn(data.X, data.y, data.qid)
         if not len(rows):
             raise InputError("no query has a relevant document (a label above 0): there is nothing to draw")
-        names = data.feature_names
-        part = Dataset(data.X[rows], data.y[rows], data.qid[rows], feature_names=names)
+        part = Dataset(data.X[rows], data.y[rows], data.qid[rows], feature_names=data.feature_names)
+        part.categories = data.categories
         self.ranker_ = clone(self.ranker).fit(part)
         self.n_features_in_ = data.n_features
         return self

@@ -13,20 +13,19 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pomona._types import Values
 from pomona.data.columns import checked_labels, checked_query_ids
 from pomona.data.k_fold import QueryKFold
-from pomona.data.normalize import Table
+from pomona.data.normalize import Table, TableTransformer
 from pomona.errors import InputError
 
 Category = tuple[NDArray[np.float64], Values]
 """The categories of a column, ascending, and their means."""
 
 
-class CategoryMean(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class CategoryMean(TableTransformer):
     """Replace categories, given as numbers, by the mean label of their documents; in training, out of fold.
 
     Parameters
@@ -63,7 +62,7 @@ class CategoryMean(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     def transform(self, X: Any) -> Table:
         """Means over all training documents: for documents that were not learnt from."""
         check_is_fitted(self)
-        rows = self._rows(X, reset=False)
+        rows = self.checked_table(X, reset=False)
         return _replaced(rows, self._places(rows), self.categories_, self.mean_)
 
     def fit_transform(self, X: Any, y: Any = None, qid: ArrayLike | None = None) -> Table:
@@ -91,17 +90,9 @@ class CategoryMean(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
             raise InputError(
                 f"found n_folds={self.n_folds} and smoothing={self.smoothing}, expected at least 2 and 0"
             )
-        rows = self._rows(X, reset=True)
-        query_ids = checked_query_ids(qid)
-        if query_ids.shape != (len(rows),):
-            raise InputError(f"found {query_ids.size} query ids for {len(rows)} documents")
+        rows = self.checked_table(X, reset=True)
+        query_ids = checked_query_ids(qid, len(rows))
         return rows, checked_labels(y, len(rows)).astype(np.float64), query_ids
-
-    def _rows(self, X: Any, *, reset: bool) -> Table:
-        rows: Table = validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
-        )
-        return rows
 
     def _places(self, rows: Table) -> list[int]:
         n_features = rows.shape[1]
@@ -112,7 +103,7 @@ class CategoryMean(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.target_tags.required = True
+        tags.target_tags.required = True
         return tags
 
 
@@ -120,12 +111,12 @@ def _means(
     rows: Table, labels: Values, places: list[int], smoothing: float
 ) -> tuple[dict[int, Category], float]:
     """The categories of each of these columns with their means, and the mean of all labels."""
-    mean, found = float(labels.mean()), {}
+    mean, by_column = float(labels.mean()), {}
     for j in places:
         categories, which = np.unique(rows[:, j].astype(np.float64), return_inverse=True)
         sums = np.bincount(which, labels, len(categories)) + smoothing * mean
-        found[j] = categories, sums / (np.bincount(which, minlength=len(categories)) + smoothing)
-    return found, mean
+        by_column[j] = categories, sums / (np.bincount(which, minlength=len(categories)) + smoothing)
+    return by_column, mean
 
 
 def _replaced(rows: Table, places: list[int], categories: dict[int, Category], mean: float) -> Table:

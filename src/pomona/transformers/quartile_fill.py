@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from pomona.data.normalize import Table
+from pomona.data.normalize import Table, TableTransformer
 from pomona.errors import InputError
 
-_KINDS = [np.float64, np.float32]
 
-
-class QuartileFill(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class QuartileFill(TableTransformer):
     """Fill undefined values with the first quartile of the feature over the training documents.
 
     Parameters
@@ -37,7 +34,7 @@ class QuartileFill(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
         """Learn the quantile of every feature."""
         if not 0 <= self.quantile <= 1:
             raise InputError(f"found quantile={self.quantile}, expected a number from 0 to 1")
-        rows = validate_data(self, X, dtype=_KINDS, ensure_all_finite="allow-nan")
+        rows = self.checked_table(X, reset=True)
         is_defined = ~np.isnan(rows).all(axis=0)
         self.fill_ = np.zeros(rows.shape[1])
         self.fill_[is_defined] = np.nanquantile(rows[:, is_defined].astype(np.float64), self.quantile, axis=0)
@@ -46,12 +43,5 @@ class QuartileFill(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     def transform(self, X: Any) -> Table:
         """The features with no undefined value left."""
         check_is_fitted(self)
-        rows: Table = validate_data(
-            self, X, reset=False, dtype=_KINDS, ensure_all_finite="allow-nan", copy=True
-        )
+        rows = self.checked_table(X, reset=False)
         return np.where(np.isnan(rows), self.fill_.astype(rows.dtype), rows)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

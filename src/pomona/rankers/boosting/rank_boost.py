@@ -35,10 +35,10 @@ from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
+from pomona.measures.lists import longest_query
 from pomona.rankers.base import Ranker
 from pomona.rankers.boosting.stumps.stump_sum import StumpSum
 from pomona.rankers.boosting.stumps.value_sum import ScaledFeatures, ValueSum
-from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.sums.label_sums import grades
 from pomona.rankers.parameter import PositiveInt
@@ -58,9 +58,7 @@ def _log_add(a, b):
 @kernel
 def _pair_sums(first, last, scores, grade, query_ptr, weight, log_scale, out_potential, out_loss):
     """scores, grade, out_potential (n_docs,) · weight, out_loss (n_queries,), both divided by e^log_scale."""
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    longest = longest_query(first, last, query_ptr)
     highest, lowest = np.empty(longest), np.empty(longest)
     worse, better = np.empty(longest), np.empty(longest)
     for q in range(first, last):
@@ -176,8 +174,7 @@ class RankBoost(Ranker):
         )
         sets = self._watched.beside(valid)
         held_out = {name: np.zeros(data.n_docs) for name, data in sets.items()}
-        judge = self._watched.judge(sets, self.parsed_measure)
-        of_train = RankingEvaluator(train, self.parsed_measure) if sets else None
+        judge = self._watched.judge(sets, self.parsed_measure, train=train if sets else None)
         steps: list[tuple[Any, float]] = []
         log = self.start_training(self.n_rounds, unit="round")
 
@@ -194,13 +191,10 @@ class RankBoost(Ranker):
                 alpha = 0.5 * float(np.log((1.0 + r) / (1.0 - r)))
                 pairs.add(alpha * weak.values(best))
                 steps.append((best, alpha))
-                now = {"loss": pairs.loss}
-                if of_train is not None:
-                    newest = weak.sum_of(steps[-1:])
-                    for name, data in sets.items():
-                        held_out[name] += newest.score(data.X)
-                    now |= {"train": of_train.mean(pairs.scores), **judge(held_out)}
-                log.record(**now)
+                newest = weak.sum_of(steps[-1:])
+                for name, data in sets.items():
+                    held_out[name] += newest.score(data.X)
+                log.record(loss=pairs.loss, **judge({"train": pairs.scores, **held_out}))
                 if log.should_stop:
                     break
         if not steps:

@@ -39,7 +39,6 @@ from pomona.trees.forest import Forest
 from pomona.trees.formats.weighted_sum import WeightedSum
 
 _WAYS = ("mean", "rank")
-_DECIDING = ("train", "valid")
 _CHANGED = ("seed", "measure")
 """The parameters of the member that its models may have others of."""
 
@@ -264,8 +263,8 @@ class _HeldOut:
         self._n_out = np.zeros(train.n_queries, np.int64)
         sets = watched.beside(valid)
         self._parts = {"train": train, **sets} if sets else {}
-        self._judge = watched.judge(sets, measure)
-        self._judges = {part: RankingEvaluator(self._parts[part], measure) for part in _DECIDING if sets}
+        self._judge = watched.judge(sets, measure, train=train if sets else None)
+        self._valid_evaluator = RankingEvaluator(sets["valid"], measure) if sets else None
         self._sums = {
             (part, way): np.zeros(data.n_docs) for part, data in self._parts.items() for way in _WAYS
         }
@@ -290,7 +289,7 @@ class _HeldOut:
         if not self._parts:
             return {}
         added = {part: self._scores(part, way) for part in self._parts}
-        return {"train": self._judges["train"].mean(added["train"]), **self._judge(added)}
+        return self._judge(added)
 
     def _scores(self, part: str, way: str) -> Scores:
         # Divided as the ensemble does it: rounding can make equal what was not.
@@ -300,8 +299,8 @@ class _HeldOut:
     @property
     def better(self) -> str:
         """The way that ranks held-out queries better; the mean where there are none, or no difference."""
-        if self._parts:
-            mean, rank = (self._judges["valid"].mean(self._scores("valid", way)) for way in _WAYS)
+        if self._valid_evaluator is not None:
+            mean, rank = (self._valid_evaluator.mean(self._scores("valid", way)) for way in _WAYS)
         else:
             mean, rank = map(self.out_of_bag, _WAYS)
         return "rank" if rank > mean else "mean"

@@ -143,14 +143,13 @@ class _Curves:
         self, train: Dataset, valid: Dataset, measure: Measure, portion: Portion, watched: Watched
     ) -> None:
         self._sets = watched.beside(valid)
-        self._judge = watched.judge(self._sets, measure, portion.evaluator)
-        self._of_train, self._train_sums = portion.evaluator(train, measure, "train"), np.zeros(train.n_docs)
-        self._sums = {name: np.zeros(data.n_docs) for name, data in self._sets.items()}
+        self._judge = watched.judge(self._sets, measure, portion.evaluator, train=train)
+        self._sums = {name: np.zeros(data.n_docs) for name, data in {"train": train, **self._sets}.items()}
 
     def after(self, scores: Scores, bag: Sequence[tuple[GrownTree, Values]]) -> dict[str, float]:
         """With one more bag, of these trees, that scores the training documents so."""
-        self._train_sums += scores
+        self._sums["train"] += scores
         for name, data in self._sets.items():
             for tree, value in bag:
                 self._sums[name] += value[leaves_in(data, tree)]
-        return {"train": self._of_train.mean(self._train_sums), **self._judge(self._sums)}
+        return self._judge(self._sums)

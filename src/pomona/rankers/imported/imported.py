@@ -254,16 +254,16 @@ def _doubles(X: Any, names: Sequence[str], categories: Categories) -> NDArray[np
     Categories are told by their names in a frame, and in an array by LightGBM's own codes.
     """
     if hasattr(type(X), "columns"):
-        rows, columns, own = columns_of_frame(X, np.float64)
-        if tuple(columns) == tuple(names) and not categories and not own:
+        rows, columns, in_frame = columns_of_frame(X, np.float64)
+        if tuple(columns) == tuple(names) and not categories and not in_frame:
             return rows
         place = {name: j for j, name in enumerate(columns)}
         is_same = len(place) == len(columns) == len(names) and set(names) == place.keys()
-        if not is_same or {place[names[f]] for f in categories} != set(own):
+        if not is_same or {place[names[f]] for f in categories} != set(in_frame):
             return None
         for f, known in categories.items():
             at = place[names[f]]
-            rows[:, at] = recoded(rows[:, at], own[at], known)
+            rows[:, at] = recoded(rows[:, at], in_frame[at], known)
         return np.ascontiguousarray(rows[:, [place[name] for name in names]])
     if categories and type(X) is np.ndarray:
         X = X.astype(np.float64)

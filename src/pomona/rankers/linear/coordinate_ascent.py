@@ -17,8 +17,9 @@ from pomona.measures.base import Measure
 from pomona.rankers.evaluator import best_and_worst, judged_rankings, queries_that_count
 from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
-from pomona.rankers.linear.solvers.line_search import LineSearch, line_search, shuffled, weight_at
+from pomona.rankers.linear.solvers.line_search import LineSearch, line_search, weight_at
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
+from pomona.rankers.linear.sums.ranking import shuffled
 from pomona.rankers.parameter import NonNegativeFloat, NonNegativeInt, PositiveInt
 
 _GAIN = 1e-10

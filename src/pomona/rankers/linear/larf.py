@@ -18,6 +18,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Codes, Offsets, Values
 from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
+from pomona.objectives.lambdas import shuffled_rows
 from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.automaton import choose, penalize, random_number, relative_gains, reward
@@ -144,17 +145,9 @@ class LARF(LinearRanker):
 
     def _rank_sources(self, train: Dataset, used: Offsets, random: np.random.Generator) -> Codes:
         """For each query and source (the used features, then their negatives), its best documents."""
-        lengths = np.diff(train.query_ptr)
-        longest = min(self.n_listed, int(lengths.max()))
+        longest = min(self.n_listed, int(train.query_lengths.max()))
         best: Codes = np.empty((train.n_queries, 2 * len(used), longest), np.int32)
         X = read_only(np.ascontiguousarray(train.X[:, used]))
-        shuffle = _shuffled(lengths, random)
+        shuffle, _ = shuffled_rows(train.query_ptr, random)
         over_chunks(_rank_sources, train.n_queries, X, read_only(train.query_ptr), shuffle, best, smallest=8)
         return best
-
-
-def _shuffled(lengths: Offsets, random: np.random.Generator) -> Offsets:
-    """The rows of each query, counted from its first, in random order."""
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    order = np.argsort(query + random.random(len(query)), kind="stable")
-    return order - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -25,7 +25,6 @@ from pomona.data.normalize import normalize
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
-from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.explanation import chosen, of_sum
 from pomona.rankers.learnt import FINITE, Array, check_learnt
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
@@ -85,16 +84,9 @@ class LinearRanker(Ranker):
         if valid is None:
             return lambda coef: {}
         sets = self._watched.beside(valid)
-        judge = self._watched.judge(sets, self.parsed_measure)
-        of_train = None if train is None else RankingEvaluator(train, self.parsed_measure)
-
-        def judged(coef: Values) -> dict[str, float]:
-            values = judge({name: weighted_sums(data.X, coef) for name, data in sets.items()})
-            if of_train is None or train is None:
-                return values
-            return {"train": of_train.mean(weighted_sums(train.X, coef)), **values}
-
-        return judged
+        judge = self._watched.judge(sets, self.parsed_measure, train=train)
+        scored = sets if train is None else {"train": train, **sets}
+        return lambda coef: judge({name: weighted_sums(data.X, coef) for name, data in scored.items()})
 
     def keep_if_best(
         self, log: TrainingLog, coef: Values, values: Mapping[str, float], **learnt: Any

@@ -30,7 +30,7 @@ from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
-from pomona.measures.lists import RankedLists
+from pomona.measures.lists import RankedLists, longest_query
 from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
@@ -47,9 +47,7 @@ def _to_perfect(first, last, X, rows, grades, query_ptr, out):
     X (n_docs, n_features) float32 · rows (n_docs,) π, query by query · grades (n_docs,) 1 … K in each
     query · out (n_queries, n_features) float32.
     """
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    longest = longest_query(first, last, query_ptr)
     next_rank, total = np.empty(longest + 1, np.int64), np.empty(X.shape[1])
     for q in range(first, last):
         ranked = rows[query_ptr[q] : query_ptr[q + 1]]

@@ -45,6 +45,16 @@ FARTHEST = 40.0
 
 
 @kernel
+def _move_window(s, j, reach, low, high):
+    """The documents low … high − 1 that are near rank j, from those near the rank above."""
+    while s[low] > s[j] + reach:
+        low += 1
+    while high < s.size and s[high] >= s[j] - reach:
+        high += 1
+    return low, high
+
+
+@kernel
 def _soften(s, value, j, low, high, sigma, out_near):
     """How near documents low … high − 1 are to rank j; returns their sum and their mean value."""
     total, mean = 0.0, 0.0
@@ -99,18 +109,12 @@ def _smooth(first, last, scores, query_ptr, value, weight, family, factor, sigma
         if family != POSITION:
             low, high = 0, 0
             for j in range(depth):
-                while s[low] > s[j] + reach:
-                    low += 1
-                while high < n and s[high] >= s[j] - reach:
-                    high += 1
+                low, high = _move_window(s, j, reach, low, high)
                 held[j] = _soften(s, v, j, low, high, sigma, near)[1]
             out_value[q] = factor[q] * _slopes(family, held, weight, slope)
         low, high = 0, 0
         for j in range(depth):
-            while s[low] > s[j] + reach:
-                low += 1
-            while high < n and s[high] >= s[j] - reach:
-                high += 1
+            low, high = _move_window(s, j, reach, low, high)
             total, mean = _soften(s, v, j, low, high, sigma, near)
             if family == POSITION:
                 out_value[q] += factor[q] * slope[j] * mean

@@ -29,6 +29,7 @@ from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
+from pomona.measures.lists import longest_query
 from pomona.rankers.inputs import query_weights
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
@@ -44,9 +45,7 @@ def _most_violated(first, last, scores, rows, relevant, query_ptr, out_loss, out
     rows (n_docs,) by descending score in each query · relevant (n_docs,) bool · out_loss (n_queries,)
     1 − AP(ŷ) · out_pull (n_docs,) such that Ψ(y) − Ψ(ŷ) = Σ pull_i x_i.
     """
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    longest = longest_query(first, last, query_ptr)
     good, bad = np.empty(longest, np.int64), np.empty(longest, np.int64)
     entered = np.empty(longest + 1, np.int64)
     for q in range(first, last):

@@ -17,15 +17,8 @@ from pomona.tools.engines.engine import Engine, Served, place_of
 from pomona.trees.readers.reader import forest_of
 
 _SPLIT = {
-    *(
-        "node_index",
-        "left_child",
-        "right_child",
-        "split_feature",
-        "threshold",
-        "decision_type",
-        "default_left",
-    )
+    *("node_index", "left_child", "right_child", "split_feature"),
+    *("threshold", "decision_type", "default_left"),
 }
 
 

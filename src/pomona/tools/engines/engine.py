@@ -41,12 +41,12 @@ class FeatureScale:
         return scaled
 
     @classmethod
-    def of(cls, told: Mapping[int, tuple[Any, Any]], n_features: int) -> FeatureScale | None:
+    def of(cls, scales: Mapping[int, tuple[Any, Any]], n_features: int) -> FeatureScale | None:
         """Of the features that have a center and a width, by their places; None if none has."""
         center, width = np.zeros(n_features, np.float32), np.ones(n_features, np.float32)
-        for place, (one, other) in told.items():
+        for place, (one, other) in scales.items():
             center[place], width[place] = np.float32(one), np.float32(other)
-        return cls(center, width) if told else None
+        return cls(center, width) if scales else None
 
 
 @dataclass(frozen=True)

@@ -73,14 +73,14 @@ class Causes:
         as_undefined = np.where(infinite, np.float32(np.nan), X)
 
         def by_feature(values: NDArray[np.bool_], rows: Features) -> dict[str, Difference]:
-            found = {}
+            differences = {}
             for place in np.flatnonzero(values.any(axis=0)).tolist():
                 changed = X.copy()
                 changed[:, place] = rows[:, place]
                 difference = Difference.of(data, ours, _engine_way(changed, model, served, [place]))
                 if difference.documents:
-                    found[names[place]] = difference
-            return found
+                    differences[names[place]] = difference
+            return differences
 
         every = _engine_way(as_undefined, model, served, range(X.shape[1]))
         return cls(

@@ -62,18 +62,18 @@ class _Plugin(Engine):
         places, is_raw = {name: j for j, name in enumerate(names)}, kind == "model/xgboost+json+raw"
         if kind != "model/xgboost+json" and not (is_raw and self.reads_raw()):
             raise InputError(f"the engine has no models of type {kind!r}")
-        told = definition if isinstance(definition, dict) else {"splits": definition}
+        written = definition if isinstance(definition, dict) else {"splits": definition}
         undefined = self.raw_undefined() if is_raw else self.undefined()
-        if self.knows_missing_as_zero() and told.get("missing_as_zero"):
+        if self.knows_missing_as_zero() and written.get("missing_as_zero"):
             undefined = "zero"
         if is_raw:
-            forest = _raw_forest(told["learner"], places, undefined)
-            objective = told["learner"]["objective"]["name"]
+            forest = _raw_forest(written["learner"], places, undefined)
+            objective = written["learner"]["objective"]["name"]
         else:
             known = {"splits", "objective", *["missing_as_zero"] * self.knows_missing_as_zero()}
-            if told.keys() - known:
-                raise InputError(f"the engine refuses a definition with {sorted(told.keys() - known)[0]!r}")
-            forest, objective = additive_trees(told["splits"], places, undefined), told.get("objective")
+            if unknown := sorted(written.keys() - known):
+                raise InputError(f"the engine refuses a definition with {unknown[0]!r}")
+            forest, objective = additive_trees(written["splits"], places, undefined), written.get("objective")
         logistic: Literal["float32"] | None = "float32" if objective and _is_logistic(objective) else None
         return Served(forest, "zero" if undefined == "zero" else "undefined", scale, logistic=logistic)
 
@@ -124,10 +124,10 @@ def _is_logistic(objective: str) -> bool:
     return objective in _LOGISTIC
 
 
-def _normalizers(told: Any, names: Sequence[str]) -> FeatureScale | None:
+def _normalizers(normalizers: Any, names: Sequence[str]) -> FeatureScale | None:
     """`feature_normalizers`: (x − minimum) / (maximum − minimum), or (x − mean) / standard deviation."""
     scales: dict[int, tuple[Any, Any]] = {}
-    for name, normalizer in told.items():
+    for name, normalizer in normalizers.items():
         ((kind, given),) = normalizer.items()
         if kind == "standard":
             center, width = np.float32(given["mean"]), np.float32(given["standard_deviation"])
@@ -148,7 +148,7 @@ def additive_trees(
     """The plugins' sum of trees; of XGBoost's every weight is 1."""
     nodes = Nodes()
     for tree, weight in zip(trees, [1.0] * len(trees) if weights is None else weights, strict=True):
-        nodes.add_tree(tree, partial(_told, places, undefined, np.float32(weight)))
+        nodes.add_tree(tree, partial(_read_node, places, undefined, np.float32(weight)))
     return nodes.forest(len(places), single=True)
 
 
@@ -175,7 +175,7 @@ def _raw_forest(learner: Any, places: dict[str, int], undefined: Undefined) -> F
     )
 
 
-def _told(
+def _read_node(
     places: Mapping[str, int], undefined: Undefined, weight: np.float32, node: Any
 ) -> float | tuple[Any, ...]:
     if "leaf" in node:

@@ -46,7 +46,7 @@ class SolrModel(Engine):
             raise InputError("Solr before 9.2 refuses isNullSameAsZero")
         nodes, places = Nodes(), {name: j for j, name in enumerate(names)}
         for tree in parameters["trees"]:
-            nodes.add_tree(tree["root"], partial(_told, places, _float(tree["weight"]), knows))
+            nodes.add_tree(tree["root"], partial(_read_node, places, _float(tree["weight"]), knows))
         return Served(nodes.forest(len(names), single=True), "undefined" if knows else "zero", scale)
 
 
@@ -59,17 +59,17 @@ def _normalizers(features: Any, places: Sequence[int], n_features: int) -> Featu
     scales: dict[int, tuple[Any, Any]] = {}
     for feature, place in zip(features, places, strict=True):
         norm = feature.get("norm", {"class": "IdentityNormalizer"})
-        kind, told = norm["class"].rpartition(".")[2], norm.get("params", {})
+        kind, given = norm["class"].rpartition(".")[2], norm.get("params", {})
         if kind == "StandardNormalizer":
-            scales[place] = _float(told["avg"]), _float(told["std"])
+            scales[place] = _float(given["avg"]), _float(given["std"])
         elif kind == "MinMaxNormalizer":
-            scales[place] = _float(told["min"]), _float(told["max"]) - _float(told["min"])
+            scales[place] = _float(given["min"]), _float(given["max"]) - _float(given["min"])
         elif kind != "IdentityNormalizer":
             raise InputError(f"Solr has no normalizer {kind!r}")
     return FeatureScale.of(scales, n_features)
 
 
-def _told(
+def _read_node(
     places: Mapping[str, int], weight: np.float32, knows_undefined: bool, node: Any
 ) -> float | tuple[Any, ...]:
     if "value" in node:

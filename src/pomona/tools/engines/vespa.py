@@ -49,17 +49,17 @@ class VespaModel(Engine):
         return Served(forest, "undefined", logistic="float64" if is_binary else None)
 
 
-def _served(trees: Iterable[Any], told: Any, n_features: int) -> Forest:
+def _served(trees: Iterable[Any], read_node: Any, n_features: int) -> Forest:
     """The trees as a content node evaluates them: large forests have float32 leaves, the last tree first."""
     nodes = Nodes()
     for tree in trees:
-        nodes.add_tree(tree, told)
+        nodes.add_tree(tree, read_node)
     forest = nodes.forest(n_features, double=True)
     if not is_packed(forest):
         return forest
     packed = Nodes()
     for tree in reversed(list(trees)):
-        packed.add_tree(tree, told)
+        packed.add_tree(tree, read_node)
     packed.value = [float(np.float32(one)) for one in packed.value]
     packed.threshold = [_below(np.float32(np.nextafter(one, np.inf))) for one in packed.threshold]
     return packed.forest(n_features, double=True)
@@ -86,7 +86,7 @@ def _of_learner(learner: Any) -> tuple[list[Any], Any]:
     if learner["objective"]["name"].endswith(":logistic"):
         base = math.log(base / (1 - base))
 
-    def told(node: Any) -> float | tuple[Any, ...]:
+    def read_node(node: Any) -> float | tuple[Any, ...]:
         if isinstance(node, float):
             return node
         tree, number = node
@@ -97,7 +97,7 @@ def _of_learner(learner: Any) -> tuple[list[Any], Any]:
         split = int(tree["split_indices"][number]), limit, bool(tree["default_left"][number])
         return *split, 0.0, (tree, left), (tree, right)
 
-    return [*((tree, 0) for tree in trees), base], told
+    return [*((tree, 0) for tree in trees), base], read_node
 
 
 class _Within(NamedTuple):

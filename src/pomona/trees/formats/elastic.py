@@ -6,7 +6,6 @@ float32. An infinite feature goes where an undefined one does.
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -15,7 +14,15 @@ import numpy as np
 
 from pomona.errors import InputError
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, Model, finite, ranges_of, single_precision, without_base
+from pomona.trees.formats.format import (
+    Format,
+    Model,
+    check_names,
+    finite,
+    ranges_of,
+    single_precision,
+    without_base,
+)
 
 _NEWEST, _WITHOUT_INPUT, _FIRST = (9, 1), (8, 15), (8, 12)
 
@@ -30,8 +37,7 @@ class Elastic(Format):
         version = self.options.version(_NEWEST)
         if version < _FIRST:
             raise InputError("Elasticsearch has its own learning to rank from 8.12 on: take -f elasticsearch")
-        if len(set(feature_names)) < len(feature_names) or not all(feature_names):
-            raise InputError("two features have one name, or one has none: give --feature-map")
+        check_names(feature_names)
         names, forest = list(feature_names), finite(single_precision(without_base(forest)))
         trees = [{"tree": _tree(forest, number, names)} for number in range(forest.n_trees)]
         ensemble = {
@@ -59,15 +65,9 @@ class Elastic(Format):
 
 
 def _extractor(name: str) -> dict[str, Any]:
-    field = json.dumps(name)
-    query = {"exists": {"field": name}}
-    script = {"source": f"return doc[{field}].value;"}
-    return {
-        "query_extractor": {
-            "feature_name": name,
-            "query": {"script_score": {"query": query, "script": script}},
-        }
-    }
+    script = {"source": f"return doc[{json.dumps(name)}].value;"}
+    query = {"script_score": {"query": {"exists": {"field": name}}, "script": script}}
+    return {"query_extractor": {"feature_name": name, "query": query}}
 
 
 def _tree(forest: Forest, tree: int, names: list[str]) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _tree(forest: Forest, tree: int, names: list[str]) -> dict[str, Any]:
     splits = zip(
         forest.feature[nodes].tolist(), threshold, forest.nan_left[nodes].tolist(), left, right, strict=True
     )
-    inner = (
+    inner = [
         {
             "node_index": number,
             "split_feature": feature,
@@ -93,13 +93,7 @@ def _tree(forest: Forest, tree: int, names: list[str]) -> dict[str, Any]:
             "right_child": b,
         }
         for number, (feature, limit, nan_left, a, b) in enumerate(splits)
-    )
-    ends = (
-        {"node_index": n_inner + number, "leaf_value": value}
-        for number, value in enumerate(forest.value[leaves].tolist())
-    )
-    return {
-        "feature_names": names,
-        "target_type": "regression",
-        "tree_structure": list(itertools.chain(inner, ends)),
-    }
+    ]
+    values = enumerate(forest.value[leaves].tolist(), n_inner)
+    ends = [{"node_index": number, "leaf_value": value} for number, value in values]
+    return {"feature_names": names, "target_type": "regression", "tree_structure": inner + ends}

@@ -22,6 +22,7 @@ from pomona.trees.formats.layers import Layers
 from pomona.trees.formats.weighted_sum import WeightedSum
 
 FLOAT32_NOTE = "scores are float32 there: to some seven digits, and ties may arise"
+FLOAT64_NOTE = "sums are float64 there, and float32 in this model: to seven digits"
 
 T = TypeVar("T")
 Model = Forest | WeightedSum | Layers
@@ -91,11 +92,9 @@ class Format(ABC):
                     "c, or encode categories, by CategoryMean, say, and train again"
                 )
             return self.write(model, feature_names)
-        return (
-            self.write_sum(model, feature_names)
-            if isinstance(model, WeightedSum)
-            else self.write_layers(model, feature_names)
-        )
+        if isinstance(model, WeightedSum):
+            return self.write_sum(model, feature_names)
+        return self.write_layers(model, feature_names)
 
     @abstractmethod
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str | bytes:
@@ -180,6 +179,12 @@ def depths(forest: Forest, tree: int) -> list[int]:
             if child >= 0:
                 depth[child] = depth[parent] + 1  # children come after their parents
     return depth
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names of features that an engine which goes by them could not tell apart."""
+    if len(set(names)) < len(names) or not all(names):
+        raise InputError("two features have one name, or one has none: give --feature-map")
 
 
 def single_precision(forest: Forest) -> Forest:

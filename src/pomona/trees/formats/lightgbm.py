@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pomona.trees.category_split import bits_of, members_of, nodes_on_categories
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, Model, finite, ranges_of, without_base
+from pomona.trees.formats.format import FLOAT64_NOTE, Format, Model, finite, ranges_of, without_base
 
 # A split's type is a field of bits: undefined values, or zeros too, go by themselves, and to the left.
 _BY_NAN, _BY_ZERO, _NAN_LEFT, _BY_SET = 2 << 2, 1 << 2, 1 << 1, 1
@@ -28,7 +28,7 @@ class LightGBM(Format):
     def notes(self, model: Model) -> list[str]:
         """XGBoost's and RankLib's sums are rounded, LightGBM's are not."""
         is_single = isinstance(model, Forest) and model.single
-        return ["sums are float64 there, and float32 in this model: to seven digits"] if is_single else []
+        return [FLOAT64_NOTE] if is_single else []
 
     def name_notes(self, feature_names: Sequence[str]) -> list[str]:
         """Names that LightGBM could not read."""

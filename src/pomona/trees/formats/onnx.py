@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import FLOAT32_NOTE, Format, Model, without_base
+from pomona.trees.formats.format import FLOAT32_NOTE, FLOAT64_NOTE, Format, Model, without_base
 from pomona.trees.formats.layers import InputScale, Layers
 from pomona.trees.formats.protobuf import content, integer, integers
 from pomona.trees.formats.weighted_sum import WeightedSum
@@ -67,7 +67,7 @@ class Onnx(Format):
         if isinstance(model, Forest) and self.options.version(_NEWEST) < _NEWEST:
             return [FLOAT32_NOTE]
         if isinstance(model, Forest) and model.single:
-            return ["sums are float64 there, and float32 in this model: to seven digits"]
+            return [FLOAT64_NOTE]
         return []
 
 
@@ -90,7 +90,7 @@ class _Graph:
     def constant(self, array: Any) -> str:
         """The name of a constant."""
         self._count += 1
-        self.constants += _constant(f"c{self._count}", array)
+        self.constants += content(5, _tensor(f"c{self._count}", array))
         return f"c{self._count}"
 
     def scale(self, scale: InputScale) -> None:
@@ -146,10 +146,7 @@ def _ensemble(forest: Forest) -> bytes:
     }
     out = b"".join(_ints(name, numbers) for name, numbers in whole.items())
     out += b"".join(_tensor_attribute(name, array) for name, array in tensors.items())
-    return out + b"".join(
-        _int(name, number)
-        for name, number in (("n_targets", 1), ("aggregate_function", _SUM), ("post_transform", 0))
-    )
+    return out + _int("n_targets", 1) + _int("aggregate_function", _SUM) + _int("post_transform", 0)
 
 
 def _regressor(forest: Forest) -> bytes:
@@ -211,13 +208,9 @@ def _tensor(name: str, array: Any) -> bytes:
     return dims + integer(2, _TYPES[values.dtype]) + content(8, name) + content(9, raw)
 
 
-def _constant(name: str, array: Any) -> bytes:
-    return content(5, _tensor(name, array))
-
-
 def _node(operator: str, inputs: list[str], output: str, attributes: bytes = b"", domain: str = "") -> bytes:
-    told = b"".join(content(1, name) for name in inputs) + content(2, output) + content(4, operator)
-    return content(1, told + attributes + (content(7, domain) if domain else b""))
+    fields = b"".join(content(1, name) for name in inputs) + content(2, output) + content(4, operator)
+    return content(1, fields + attributes + (content(7, domain) if domain else b""))
 
 
 def _value(name: str, kind: int, width: int) -> bytes:
@@ -230,8 +223,7 @@ def _model(
 ) -> bytes:
     ends = content(11, _value("X", _DOUBLE, len(names))) + content(12, _value("score", output, 1))
     graph = nodes + content(2, "pomona") + constants + ends
-    versions = content(8, content(1, "") + integer(2, 15)) + content(
-        8, content(1, "ai.onnx.ml") + integer(2, ml_version)
-    )
-    told = content(14, content(1, "feature_names") + content(2, json.dumps(list(names))))
-    return integer(1, 8) + content(2, "pomona") + content(7, graph) + versions + told
+    needed = {"": 15, "ai.onnx.ml": ml_version}
+    versions = b"".join(content(8, content(1, name) + integer(2, one)) for name, one in needed.items())
+    metadata = content(14, content(1, "feature_names") + content(2, json.dumps(list(names))))
+    return integer(1, 8) + content(2, "pomona") + content(7, graph) + versions + metadata

@@ -26,9 +26,6 @@ class OpenSearch(PluginModel):
             return []
         if version < _RIGHT:
             return absent_is_zero(forest, "OpenSearch before 3.2")
-        n = goes_left(forest)
-        return (
-            [f"OpenSearch 3.2 to 3.7 sends what is undefined right, {n} splits here send it left"]
-            if n
-            else []
-        )
+        if not (n := goes_left(forest)):
+            return []
+        return [f"OpenSearch 3.2 to 3.7 sends what is undefined right, {n} splits here send it left"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from pomona.errors import InputError
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import FLOAT32_NOTE, Format, Model, as_float32, without_base
+from pomona.trees.formats.format import FLOAT32_NOTE, Format, Model, as_float32, check_names, without_base
 from pomona.trees.formats.weighted_sum import ScaledSum, WeightedSum
 from pomona.trees.formats.xgboost import XGBoost
 from pomona.trees.formats.xgboost_dump import nested_trees
@@ -111,5 +111,4 @@ def absent_is_zero(forest: Forest, engine: str) -> list[str]:
 def _check_names(names: Sequence[str]) -> None:
     if len(names) > _MOST_FEATURES:
         raise InputError(f"found {len(names)} features, a feature set has at most {_MOST_FEATURES}")
-    if len(set(names)) < len(names) or not all(names):
-        raise InputError("two features have one name, or one has none: give --feature-map")
+    check_names(names)

@@ -23,6 +23,7 @@ from pomona.trees.formats.format import (
     Model,
     Split,
     as_float32,
+    check_names,
     finite,
     folded,
     single_precision,
@@ -78,15 +79,10 @@ class Solr(Format):
         first = model.weights[0]
         if model.scale is not None:
             features, first = _normalized(model.scale, first, feature_names)
+        parts = zip((first, *model.weights[1:]), model.biases, model.activations, strict=True)
         layers = [
-            {
-                "matrix": [as_float32(row) for row in weight.T],
-                "bias": as_float32(bias),
-                "activation": activation,
-            }
-            for weight, bias, activation in zip(
-                (first, *model.weights[1:]), model.biases, model.activations, strict=True
-            )
+            {"matrix": list(map(as_float32, weight.T)), "bias": as_float32(bias), "activation": activation}
+            for weight, bias, activation in parts
         ]
         return self._model("NeuralNetworkModel", feature_names, json.dumps({"layers": layers}), features)
 
@@ -97,8 +93,7 @@ class Solr(Format):
     def _model(
         self, kind: str, names: Sequence[str], parameters: str, features: list[dict[str, Any]] | None = None
     ) -> str:
-        if len(set(names)) < len(names) or not all(names):
-            raise InputError("two features have one name, or one has none: give --feature-map")
+        check_names(names)
         head: dict[str, Any] = {"class": f"{_PACKAGE}.{kind}", "name": self.options.model_name}
         if self.options.store is not None:
             head["store"] = self.options.store

@@ -11,14 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import (
-    FLOAT32_NOTE,
-    Format,
-    Model,
-    finite,
-    ranges_of,
-    single_precision,
-)
+from pomona.trees.formats.format import FLOAT32_NOTE, Format, Model, finite, ranges_of, single_precision
 
 _NO_PARENT = 2**31 - 1
 

@@ -46,9 +46,9 @@ class CatBoostJson(Reader):
         flat = [entry["flat_feature_index"] for entry in every if "flat_feature_index" in entry]
         nodes = Nodes()
         for tree in content.get("oblivious_trees", []):
-            nodes.add_tree((self._questions(tree), _leaves(tree), 0), _told)
+            nodes.add_tree((self._questions(tree), _leaves(tree), 0), _read_node)
         for tree in content.get("trees", []):
-            nodes.add_tree(tree, self._told)
+            nodes.add_tree(tree, self._read_node)
         scale, bias = content.get("scale_and_bias", [1, [0]])
         biases = np.atleast_1d(np.asarray(bias, np.float64))
         refuse_outputs(len(biases))
@@ -71,7 +71,7 @@ class CatBoostJson(Reader):
             )
         return questions
 
-    def _told(self, node: Any) -> Leaf | tuple[Any, ...]:
+    def _read_node(self, node: Any) -> Leaf | tuple[Any, ...]:
         if "value" in node:
             value = np.atleast_1d(np.asarray(node["value"], np.float64))
             refuse_outputs(len(value))
@@ -86,7 +86,7 @@ def _leaves(tree: Any) -> list[Leaf]:
     return [Leaf(float(value), weight=float(weight)) for value, weight in zip(values, weights, strict=True)]
 
 
-def _told(node: Any) -> Leaf | tuple[Any, ...]:
+def _read_node(node: Any) -> Leaf | tuple[Any, ...]:
     """An oblivious tree: the last split asks first, as it is the highest bit of the leaf's number."""
     questions, leaves, first = node
     if not questions:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pomona.errors import InputError
-from pomona.trees.readers.lightgbm_text import NAN_IS_MISSING, NONE, ZERO_IS_MISSING, as_ours, check_kind
+from pomona.trees.readers.lightgbm_text import NAN_IS_MISSING, NONE, OUTPUTS, ZERO_IS_MISSING, as_ours
 from pomona.trees.readers.reader import (
     Leaf,
     Nodes,
@@ -16,6 +16,7 @@ from pomona.trees.readers.reader import (
     ReadModel,
     checked_width,
     refuse_categories,
+    refuse_outputs,
     unless_default,
 )
 
@@ -33,11 +34,11 @@ class LightGBMJson(Reader):
 
     def read(self, content: Any) -> ReadModel:
         """The trees of `tree_info`."""
-        check_kind(int(content.get("num_class", 1)), int(content.get("num_tree_per_iteration", 1)))
+        refuse_outputs(*(int(content.get(name, 1)) for name in OUTPUTS))
         nodes = Nodes()
         types: list[int] = []
 
-        def told(node: Any) -> Leaf | tuple[Any, ...]:
+        def read_node(node: Any) -> Leaf | tuple[Any, ...]:
             if "leaf_value" in node:
                 if "leaf_coeff" in node:
                     raise InputError("a tree has linear leaves, which Pomona does not know")
@@ -52,15 +53,13 @@ class LightGBMJson(Reader):
 
         trees = content["tree_info"]
         for tree in trees:
-            nodes.add_tree(tree["tree_structure"], told)
+            nodes.add_tree(tree["tree_structure"], read_node)
         width = checked_width(nodes.feature, int(content.get("max_feature_idx", -1)) + 1)
-        names = content.get("feature_names", [])
-        if len(names) not in (0, width):
-            raise InputError(f"found {len(names)} feature names for {width} features")
+        names = unless_default(content.get("feature_names", []), "Column_", width=width)
         divisor = max(len(trees), 1) if content.get("average_output") else 1
         threshold, nan_left, zeros = as_ours(
             np.array(nodes.threshold, np.float64), np.array(nodes.nan_left, bool), np.array(types, np.int64)
         )
         nodes.threshold, nodes.nan_left = threshold.tolist(), nan_left.tolist()
         forest = nodes.forest(width, double=True, zero_missing=zeros)
-        return ReadModel(forest, unless_default(names, "Column_"), divisor=float(divisor))
+        return ReadModel(forest, names, divisor=float(divisor))

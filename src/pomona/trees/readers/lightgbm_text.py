@@ -31,6 +31,7 @@ from pomona.trees.walk import ZERO
 
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 NONE, ZERO_IS_MISSING, NAN_IS_MISSING = 0, 1, 2
+OUTPUTS = ("num_class", "num_tree_per_iteration")
 _COLUMNS = {
     "split_feature": np.int64,
     "split_gain": np.float64,
@@ -63,7 +64,7 @@ class LightGBMText(Reader):
             raise InputError("the file is cut short: there is no line `end of trees`")
         head, *blocks = text.replace("\r", "").split("\nTree=")
         facts = _fields(head)
-        check_kind(int(facts.get("num_class", "1")), int(facts.get("num_tree_per_iteration", "1")))
+        refuse_outputs(*(int(facts.get(name, "1")) for name in OUTPUTS))
         names = facts.get("feature_names", "").split()
         trees = [_tree(number, _fields(block)) for number, block in enumerate(blocks)]
         columns = {
@@ -71,8 +72,6 @@ class LightGBMText(Reader):
             for name, dtype in _COLUMNS.items()
         }
         width = checked_width(columns["split_feature"], int(facts["max_feature_idx"]) + 1)
-        if len(names) not in (0, width):
-            raise InputError(f"found {len(names)} feature names for {width} features")
         threshold, nan_left, zero_missing = as_ours(
             columns["threshold"],
             columns["decision_type"] & _DEFAULT_LEFT > 0,
@@ -102,13 +101,8 @@ class LightGBMText(Reader):
         is_average = "average_output" in head.split("\n")
         divisor = max(len(trees), 1) if is_average else 1
         categories = _category_names(content, facts.get("feature_infos", "").split())
-        named = unless_default(names, "Column_")
+        named = unless_default(names, "Column_", width=width)
         return ReadModel(forest, named, divisor=float(divisor), categories=categories)
-
-
-def check_kind(n_classes: int, n_trees_a_round: int) -> None:
-    """Refuse models of several outputs."""
-    refuse_outputs(max(n_classes, n_trees_a_round))
 
 
 def as_ours(
@@ -174,8 +168,8 @@ def _members(
 
 def _category_names(content: str, infos: list[str]) -> dict[int, tuple[str, ...]]:
     """By feature the names of categories, if the file has as many lists as features of categories."""
-    _, found, text = content.rpartition("\npandas_categorical:")
-    lists = json.loads(text.partition("\n")[0]) if found else None
+    _, mark, text = content.rpartition("\npandas_categorical:")
+    lists = json.loads(text.partition("\n")[0]) if mark else None
     places = [place for place, info in enumerate(infos) if info != "none" and not info.startswith("[")]
     if not isinstance(lists, list) or len(lists) != len(places):
         return {}

@@ -55,7 +55,7 @@ def _trees(lines: list[str]) -> ReadModel:
         raise InputError("found several ensembles, expected one")
     nodes = Nodes()
     for weight, root in ensembles[0]:
-        nodes.add_tree(root, partial(_told, weight))
+        nodes.add_tree(root, partial(_read_node, weight))
     return ReadModel(nodes.forest(checked_width(nodes.feature), single=True), is_open=True)
 
 
@@ -74,11 +74,11 @@ def _random_forest(lines: list[str]) -> ReadModel:
 
 
 def _rounded(weight: float, node: Any) -> float | tuple[Any, ...]:
-    told = _told(weight, node)
-    return float(np.float32(told)) if isinstance(told, float) else told
+    answer = _read_node(weight, node)
+    return float(np.float32(answer)) if isinstance(answer, float) else answer
 
 
-def _told(weight: float, node: Any) -> float | tuple[Any, ...]:
+def _read_node(weight: float, node: Any) -> float | tuple[Any, ...]:
     if len(node) == 1:
         return float(np.float32(node[0])) * weight
     feature, threshold, left, right = node
@@ -109,8 +109,8 @@ def _ensembles(text: str) -> list[list[tuple[float, Any]]]:
         if tag == "ensemble":
             ensembles.append([])
         elif tag == "tree":
-            found = re.search(r"weight\s*=\s*[\"']([^\"']*)[\"']", attributes)
-            weight = float(np.float32(_number(found[1]))) if found else 1.0
+            stated = re.search(r"weight\s*=\s*[\"']([^\"']*)[\"']", attributes)
+            weight = float(np.float32(_number(stated[1]))) if stated else 1.0
         elif tag == "split":
             splits.append([])
         elif tag in ("feature", "threshold", "output") and splits:

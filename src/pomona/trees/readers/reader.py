@@ -71,10 +71,10 @@ def refuse_categories(where: str) -> None:
     )
 
 
-def refuse_outputs(n_outputs: int) -> None:
-    """Refuse a model with several scores a document."""
-    if n_outputs > 1:
-        raise InputError(f"the model gives {n_outputs} scores a document, and a ranker gives one")
+def refuse_outputs(*n_outputs: int) -> None:
+    """Refuse a model with several scores a document, by whichever count."""
+    if max(n_outputs) > 1:
+        raise InputError(f"the model gives {max(n_outputs)} scores a document, and a ranker gives one")
 
 
 def checked_width(used: ArrayLike, stated: int = 0) -> int:
@@ -85,13 +85,17 @@ def checked_width(used: ArrayLike, stated: int = 0) -> int:
     return width
 
 
-def unless_default(names: Sequence[Any], *patterns: str) -> tuple[str, ...] | None:
+def unless_default(names: Sequence[Any], *patterns: str, width: int | None = None) -> tuple[str, ...] | None:
     """The names, or None where nobody gave any: a pattern and a number from 0, or Pomona's own.
+
+    width : how many features there are, if known; another number of names is refused.
 
     >>> unless_default(["f0", "f1"], "f", "Column_"), unless_default(["bm25", "f1"], "f")
     (None, ('bm25', 'f1'))
     """
     given = tuple(map(str, names))
+    if given and width is not None and len(given) != width:
+        raise InputError(f"found {len(given)} feature names for {width} features")
     defaults = [(pattern, 0) for pattern in patterns] + [("f", 1), ("feature_", 1)]  # the last are our own
     for pattern, first in defaults:
         if given == tuple(f"{pattern}{number}" for number in range(first, first + len(given))):
@@ -128,9 +132,12 @@ class Nodes:
     weight: list[float] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
 
-    def add_tree(self, root: Any, told: Callable[[Any], float | Leaf | tuple[Any, ...]]) -> None:
-        """Add a nested tree; `told(node)` gives a leaf, or its value, or (feature, threshold, nan_left, gain,
-        left, right) of a split. However deep a tree is, nothing here calls itself."""
+    def add_tree(self, root: Any, read_node: Callable[[Any], float | Leaf | tuple[Any, ...]]) -> None:
+        """Add a nested tree. However deep it is, nothing here calls itself.
+
+        `read_node(node)` gives a leaf, its value, or (feature, threshold, nan_left, gain, left, right) of a
+        split.
+        """
         start = len(self.left)
         places: list[tuple[Any, list[int] | None, int]] = [(root, None, 0)]
         while places:
@@ -138,7 +145,7 @@ class Nodes:
             number = len(self.left) - start
             if parents is not None:
                 parents[start + parent] = number
-            answer = told(node)
+            answer = read_node(node)
             self.left.append(-1)
             self.right.append(-1)
             leaf = Leaf(answer) if isinstance(answer, float) else answer
@@ -269,8 +276,8 @@ def _by_level(
         tree = np.repeat(tree[splits], 2)
         nodes = tree_ptr[tree] + children[nodes[splits]].ravel()
     empty = np.empty(0, np.int64)
-    found, of_tree = np.concatenate([empty, *levels]), np.concatenate([empty, *trees])
-    if len(np.unique(found)) < len(found):
+    all_nodes, of_tree = np.concatenate([empty, *levels]), np.concatenate([empty, *trees])
+    if len(np.unique(all_nodes)) < len(all_nodes):
         raise InputError("a node of a tree is the child of two")
     order = np.argsort(of_tree, kind="stable")
-    return found[order], of_tree[order]
+    return all_nodes[order], of_tree[order]

@@ -24,8 +24,7 @@ def read_ubjson(content: bytes) -> Any:
     >>> read_ubjson(b"{i\\x01a[$U#i\\x02\\x07\\x08}")
     {'a': array([7, 8], dtype=uint8)}
     """
-    value, _ = _Cursor(content).value(0)
-    return value
+    return _Cursor(content).value(0)
 
 
 class _Cursor:
@@ -51,23 +50,21 @@ class _Cursor:
         dtype = np.dtype(_NUMBERS[kind])
         return np.frombuffer(self._take(dtype.itemsize), dtype)[0].item()
 
-    def value(self, depth: int, kind: bytes | None = None) -> tuple[Any, int]:
-        """The next value and where it ends; `kind` where it is known already."""
+    def value(self, depth: int, kind: bytes | None = None) -> Any:
+        """The next value; `kind` where it is known already."""
         kind = self._take(1) if kind is None else kind
         if depth > _DEEPEST:
             raise InputError("the file is nested too deeply")
         if kind in _NUMBERS:
-            return self._number(kind), self._at
+            return self._number(kind)
         if kind in _WORDS:
-            return _WORDS[kind], self._at
-        if kind in (b"S", b"H"):
-            return self._take(self._length()).decode(), self._at
-        if kind == b"C":
-            return self._take(1).decode(), self._at
+            return _WORDS[kind]
+        if kind in (b"S", b"H", b"C"):
+            return self._take(1 if kind == b"C" else self._length()).decode()
         if kind == b"[":
-            return self._array(depth), self._at
+            return self._array(depth)
         if kind == b"{":
-            return self._object(depth), self._at
+            return self._object(depth)
         raise InputError(f"found {kind!r} at byte {self._at}, expected a value")
 
     def _container(self) -> tuple[bytes | None, int | None]:
@@ -97,7 +94,7 @@ class _Cursor:
             if count is None and self._peek() == b"]":
                 self._take(1)
                 break
-            items.append(self.value(depth + 1, kind)[0])
+            items.append(self.value(depth + 1, kind))
         return items
 
     def _object(self, depth: int) -> dict[str, Any]:
@@ -109,6 +106,6 @@ class _Cursor:
                 self._take(1)
                 break
             key = self._take(self._length()).decode()
-            items[key] = self.value(depth + 1, kind)[0]
+            items[key] = self.value(depth + 1, kind)
             n_read += 1
         return items

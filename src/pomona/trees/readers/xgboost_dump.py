@@ -34,7 +34,7 @@ class XGBoostJsonDump(Reader):
         """The trees one after the other."""
         trees = _Trees()
         for tree in _splits(content):
-            trees.nodes.add_tree(tree, trees.told)
+            trees.nodes.add_tree(tree, trees.read_node)
         return trees.read("" if isinstance(content, dict) else _NOTE)
 
 
@@ -56,7 +56,7 @@ class XGBoostTextDump(Reader):
             if "0" not in nodes or len(nodes) < len(lines):
                 raise InputError("a tree has no node 0, or a node stands twice")
             _link(nodes)
-            trees.nodes.add_tree(nodes["0"], trees.told)
+            trees.nodes.add_tree(nodes["0"], trees.read_node)
         return trees.read(_NOTE)
 
 
@@ -74,7 +74,7 @@ class _Trees:
     def __init__(self) -> None:
         self.nodes, self._places = Nodes(), dict[str, int]()
 
-    def told(self, node: Any) -> float | tuple[Any, ...]:
+    def read_node(self, node: Any) -> float | tuple[Any, ...]:
         if "leaf" in node:
             return float(np.float32(node["leaf"]))  # of nine digits
         if not isinstance(node["split_condition"], int | float):
@@ -100,9 +100,9 @@ class _Trees:
 def _columns(names: list[str]) -> list[int]:
     """The places of features that go by numbers: XGBoost's from 0, Pomona's from 1; of others none."""
     for pattern, first in ((r"f(\d{1,9})", 0), (r"feature_([1-9]\d{0,8})", 1)):
-        found = [re.fullmatch(pattern, name) for name in names]
-        if all(found):
-            return [int(one[1]) - first for one in found if one]
+        matches = [re.fullmatch(pattern, name) for name in names]
+        if all(matches):
+            return [int(one[1]) - first for one in matches if one]
     return []
 
 
@@ -115,14 +115,8 @@ def _line(line: str) -> tuple[str, dict[str, Any]]:
             refuse_categories(line[:60])
         raise InputError(f"found {line[:60]!r}, expected a split with a threshold, or a leaf")
     number, name, limit, yes, no, missing, gain = split.groups()
-    ways = {"yes": yes, "no": no, "missing": missing}
-    return number, {
-        "nodeid": number,
-        "split": name,
-        "split_condition": float(limit),
-        "gain": float(gain or 0),
-        **ways,
-    }
+    node = {"nodeid": number, "split": name, "split_condition": float(limit), "gain": float(gain or 0)}
+    return number, {**node, "yes": yes, "no": no, "missing": missing}
 
 
 def _link(nodes: dict[str, dict[str, Any]]) -> None:

@@ -51,12 +51,10 @@ class XGBoostJson(Reader):
         """The trees, or the weights of `gblinear`."""
         learner = content["learner"]
         parameters, booster = learner["learner_model_param"], learner["gradient_booster"]
-        refuse_outputs(max(int(parameters.get("num_class", "0")), int(parameters.get("num_target", "1"))))
+        refuse_outputs(int(parameters.get("num_class", "0")), int(parameters.get("num_target", "1")))
         base = margin(parameters["base_score"], learner["objective"]["name"])
         stated = int(parameters["num_feature"])
-        names = unless_default(learner.get("feature_names", []), "f")
-        if names is not None and len(names) != stated:
-            raise InputError(f"found {len(names)} feature names for {stated} features")
+        names = unless_default(learner.get("feature_names", []), "f", width=stated)
         if booster["name"] == "gblinear":
             return ReadModel(_linear(booster["model"]["weights"], base, checked_width([], stated)), names)
         within = booster.get("gbtree", booster)
@@ -129,9 +127,9 @@ def _forest(trees: Any, weights: Any, base: float, stated: int) -> Any:
 
 def _covers(trees: Any, sizes: Sequence[int]) -> NDArray[np.float64] | None:
     """What the training documents of every node weigh, where the file tells."""
-    told = [np.asarray(tree.get("sum_hessian", ()), np.float64) for tree in trees]
-    is_told = all(column.shape == (size,) for column, size in zip(told, sizes, strict=True))
-    return np.concatenate([np.empty(0), *told]) if is_told else None
+    covers = [np.asarray(tree.get("sum_hessian", ()), np.float64) for tree in trees]
+    is_told = all(column.shape == (size,) for column, size in zip(covers, sizes, strict=True))
+    return np.concatenate([np.empty(0), *covers]) if is_told else None
 
 
 def _check_tree(number: int, tree: Mapping[str, Any]) -> None:

@@ -80,13 +80,9 @@ class StumpSum:
     @classmethod
     def of(cls, stumps: Sequence[tuple[int, float, float, bool]], feature_names: tuple[str, ...]) -> StumpSum:
         """From the feature, threshold, weight and treatment of undefined values of each stump."""
-        return cls(
-            np.array([feature for feature, _, _, _ in stumps], np.int32),
-            np.array([threshold for _, threshold, _, _ in stumps], np.float32),
-            np.array([weight for _, _, weight, _ in stumps], np.float64),
-            np.array([undefined for _, _, _, undefined in stumps], np.bool_),
-            feature_names,
-        )
+        kinds = [(name, array.dtype) for name, array in _ARRAYS.items()]
+        columns = np.array([tuple(stump) for stump in stumps], kinds)
+        return cls(**{name: columns[name].copy() for name in _ARRAYS}, feature_names=feature_names)
 
     @property
     def n_stumps(self) -> int:
@@ -122,10 +118,8 @@ class StumpSum:
 
     def importance(self) -> Values:
         """The sum of the sizes of each feature's steps."""
-        sums: Values = np.bincount(self.feature, np.abs(self.weight), len(self.feature_names)).astype(
-            np.float64
-        )
-        return sums
+        sizes = np.abs(self.weight)
+        return np.bincount(self.feature, sizes, len(self.feature_names)).astype(np.float64)
 
     def __str__(self) -> str:
         """Every step, features of most importance first."""

@@ -372,10 +372,10 @@ def _paths(X: Any) -> list[str] | None:
     paths: list[str] = []
     for each in map(os.fspath, given):
         path = Path(each).absolute()
-        found = [path]
+        matches = [path]
         if any(sign in path.name for sign in "*?["):
-            found = sorted(path.parent.glob(path.name))
-        if not found:
+            matches = sorted(path.parent.glob(path.name))
+        if not matches:
             raise InputError("found no file of this pattern", each)
-        paths += map(str, found)
+        paths += map(str, matches)
     return paths

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pomona._jit import threads
-from pomona.rankers.base import Ranker
+from pomona.rankers.base import TRAINING, Ranker
 from pomona.rankers.forests.cluster.linked_peers import Address, LinkedPeers, PeerLostError
 from pomona.rankers.forests.cluster.parts import Holding, portion_of
 from pomona.rankers.forests.cluster.record import RecordedTree, TreeRecord
@@ -124,7 +124,7 @@ def _learnt(ranker: Ranker, rank: int, messages: list[str], peers: LinkedPeers) 
     exchanged = (peers.n_sums, peers.bytes_sent, peers.seconds)
     if rank > 0:
         return Outcome(exchanged=exchanged)
-    training = {name: getattr(ranker, name) for name in ("evals_", "best_iteration_", "interrupted_")}
+    training = {name: getattr(ranker, name) for name in TRAINING}
     return Outcome(state=ranker.get_state(), training=training, warnings=tuple(messages), exchanged=exchanged)
 
 

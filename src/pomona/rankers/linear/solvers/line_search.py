@@ -26,13 +26,12 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Labels, Offsets, Scores, Values
 from pomona.measures.base import Measure
 from pomona.measures.closed_form import POSITION, PRECISION, ClosedForm
-from pomona.measures.lists import RankedLists, ScoredQueries
+from pomona.measures.lists import RankedLists, ScoredQueries, longest_query
 
 _N_BUCKETS = 8192
 _NARROW = 1e-7
@@ -71,44 +70,29 @@ def _sort(keys, n, spare):
 
 
 @kernel
-def _term(family, own, rank, found, reading, certain, weight):
+def _term(family, value, rank, n_above, reading, certain, weight):
     """What a document adds to its query's measure."""
     if rank > weight.size:
         return 0.0
     if family == POSITION:
-        return own * weight[rank - 1]
+        return value * weight[rank - 1]
     if family == PRECISION:
-        return own * (found + 1) * weight[rank - 1]
-    return 0.0 if certain > 0 else own * reading * weight[rank - 1]
+        return value * (n_above + 1) * weight[rank - 1]
+    return 0.0 if certain > 0 else value * reading * weight[rank - 1]
 
 
 @kernel
 def _walk(
-    first,
-    last,
-    scores,
-    slope,
-    now,
-    spread,
-    query_ptr,
-    query_weight,
-    family,
-    value,
-    weight,
-    step_ptr,
-    out_place,
-    out_rise,
-    out_count,
-    out_start,
-):
+    first, last, scores, slope, now, spread, query_ptr, query_weight, family, value, weight, step_ptr,
+    out_place, out_rise, out_count, out_start,
+):  # fmt: skip
     """scores, slope, value (n_docs,) · now : c at the scores · weight (depth,) of ranks ·
     query_weight (n_queries,).
 
     Writes query q's steps from step_ptr[q] on, their number, and the query's measure at the line's lower end.
     """
-    longest = 0
-    for q in range(query_ptr.size - 1):  # of all queries: how exact a place is must not depend on the chunk
-        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    # Of all queries: how exact a place is must not depend on the chunk.
+    longest = longest_query(0, query_ptr.size - 1, query_ptr)
     x, rest = np.empty(longest), np.empty(longest)
     keys, spare = np.empty(longest, np.int64), np.empty(longest, np.int64)
     row_bits = np.int64(1)
@@ -128,7 +112,7 @@ def _walk(
                 continue
             own_x, own_rest = x[i], rest[i]
             m, rank = 0, 1
-            found, reading, certain = 0, 1.0, 0  # what precision and cascades need to know of those above
+            n_above, reading, certain = 0, 1.0, 0  # what precision and cascades need to know of those above
             for j in range(n):
                 apart, gap = x[j] - own_x, own_rest - rest[j]
                 if apart != 0.0:
@@ -141,10 +125,10 @@ def _walk(
                     above = gap < 0.0 or (gap == 0.0 and j < i)
                 rank += above
                 if family != POSITION and above and v[j] != 0.0:
-                    found += 1
+                    n_above += 1
                     certain += v[j] == 1.0
                     reading *= 1.0 if v[j] == 1.0 else 1.0 - v[j]
-            term = _term(family, v[i], rank, found, reading, certain, weight)
+            term = _term(family, v[i], rank, n_above, reading, certain, weight)
             out_start[q] += term * query_weight[q]
             crossings = _sort(keys, m, spare)
             for e in range(m):
@@ -154,14 +138,14 @@ def _walk(
                 if family != POSITION and v[j] != 0.0:
                     passed = 1.0 if v[j] == 1.0 else 1.0 - v[j]
                     if falls:
-                        found += 1
+                        n_above += 1
                         certain += v[j] == 1.0
                         reading *= passed
                     else:
-                        found -= 1
+                        n_above -= 1
                         certain -= v[j] == 1.0
                         reading /= passed
-                after = _term(family, v[i], rank, found, reading, certain, weight)
+                after = _term(family, v[i], rank, n_above, reading, certain, weight)
                 if after != term:
                     out_place[at] = np.int64(crossings[e] & ~row_bits).view(np.float64) - 3.0
                     out_rise[at] = (after - term) * query_weight[q]
@@ -296,9 +280,3 @@ def weight_at(place: float, spread: float) -> float:
     (1.0, -6.0)
     """
     return spread * place / (1.0 - abs(place))
-
-
-def shuffled(query_ptr: Offsets, random: np.random.Generator) -> NDArray[np.int64]:
-    """The rows of each query in random order, so that documents that tie do not tell by their order."""
-    lengths = np.diff(query_ptr)
-    return np.lexsort((random.random(int(query_ptr[-1])), np.repeat(np.arange(len(lengths)), lengths)))

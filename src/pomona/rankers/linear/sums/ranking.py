@@ -7,15 +7,14 @@ import numpy as np
 from pomona._jit import kernel, over_chunks
 from pomona._types import Offsets, Scores
 from pomona.data.rows import read_only
+from pomona.measures.lists import longest_query
 from pomona.objectives._rank_kernel import rank_all
 
 
 @kernel
 def _rank(first, last, scores, query_ptr, place, order):
     """order (n_docs,) int32: rows counted from their query's first; the last ranking becomes the new one."""
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, query_ptr[q + 1] - query_ptr[q])
+    longest = longest_query(first, last, query_ptr)
     keys, spare_keys, spare_rows = np.empty(longest), np.empty(longest), np.empty(longest, np.int32)
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
@@ -37,8 +36,7 @@ class Ranking:
         self._begins = np.repeat(query_ptr[:-1], lengths)
         rows = np.arange(query_ptr[-1])
         if random is not None:
-            query = np.repeat(np.arange(len(lengths)), lengths)
-            rows = np.lexsort((random.random(len(query)), query))
+            rows = shuffled(query_ptr, random)
         self._order = (rows - self._begins).astype(np.int32)
         self._place = np.empty(len(rows), np.int32)
         self._place[rows] = np.arange(len(rows)) - self._begins
@@ -49,3 +47,9 @@ class Ranking:
         over_chunks(_rank, len(self._query_ptr) - 1, *lists, smallest=16)
         rows: Offsets = self._begins + self._order
         return rows
+
+
+def shuffled(query_ptr: Offsets, random: np.random.Generator) -> Offsets:
+    """The rows of each query in random order, so that documents that tie do not tell by their order."""
+    lengths = np.diff(query_ptr)
+    return np.lexsort((random.random(int(query_ptr[-1])), np.repeat(np.arange(len(lengths)), lengths)))

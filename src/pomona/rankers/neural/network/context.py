@@ -84,7 +84,7 @@ def _pass_block(h, parameters, at, n_heads, activation):
         normalize(normal, gain[:width], gain[width:])
         weighted(normal, w_in, b_in, projected[i])
     attended, chances = np.empty((n, width), np.float32), np.empty(n, np.float32)
-    keys, found = np.empty((of_head, n), np.float32), np.empty((n, of_head), np.float32)
+    keys, of_values = np.empty((of_head, n), np.float32), np.empty((n, of_head), np.float32)
     scale = np.float32(1.0 / math.sqrt(of_head))
     for head in range(n_heads):
         begin, end = head * of_head, (head + 1) * of_head
@@ -92,8 +92,8 @@ def _pass_block(h, parameters, at, n_heads, activation):
             keys[:, i] = projected[i, width + begin : width + end]
         queries = projected[:, begin:end].copy()
         values = projected[:, 2 * width + begin : 2 * width + end].copy()
-        _attend(queries, keys, values, scale, chances, found)
-        attended[:, begin:end] = found
+        _attend(queries, keys, values, scale, chances, of_values)
+        attended[:, begin:end] = of_values
     gain, at = parameters[at : at + 2 * width], at + 2 * width
     w_1, b_1, at = parameters[at : at + square], parameters[at + square :], at + square + width
     w_2, b_2, at = parameters[at : at + square], parameters[at + square :], at + square + width

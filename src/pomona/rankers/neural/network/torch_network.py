@@ -82,5 +82,5 @@ def _attended(lists: Tensor, seen: Tensor | None, n_heads: int, parts: Iterator[
     projected = _affine(lists.flatten(0, 1), parts).view(*lists.shape[:2], 3, n_heads, -1)
     queries, keys, values = projected.permute(2, 0, 3, 1, 4)  # each (n_lists, n_heads, longest, of head)
     mask = None if seen is None else seen[:, None, None, :]
-    found = functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-    return _affine(found.transpose(1, 2).flatten(2).flatten(0, 1), parts)
+    attended = functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    return _affine(attended.transpose(1, 2).flatten(2).flatten(0, 1), parts)
