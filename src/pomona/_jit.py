@@ -14,7 +14,6 @@ import gc
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
@@ -34,6 +33,7 @@ from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.typed_passes import NativeLowering
 from numba.core.types.functions import BaseFunction
 
+from pomona._crew import Call, Crew
 from pomona._kernel_files import kernel_directory
 
 try:
@@ -273,7 +273,7 @@ if hasattr(os, "register_at_fork"):
 
 
 _n_threads: int | None = None
-_pool: tuple[int, int, ThreadPoolExecutor] | None = None
+_crew: tuple[int, Crew] | None = None
 
 
 def n_threads() -> int:
@@ -297,34 +297,29 @@ def threads(count: int) -> Iterator[None]:
         _n_threads = previous
 
 
-def _workers(count: int) -> ThreadPoolExecutor:
-    global _pool
-    # A forked child inherits the pool object but not its threads.
-    if _pool is None or _pool[0] != os.getpid() or _pool[1] != count:
-        if _pool is not None and _pool[0] == os.getpid():
-            _pool[2].shutdown(wait=False)
-        _pool = (os.getpid(), count, ThreadPoolExecutor(count, thread_name_prefix="pomona"))
-    return _pool[2]
-
-
-def _submitted(work: Callable[[], Any], count: int, times: int) -> list[Future[Any]]:
-    """Have other threads begin the work too, so many times: none if they are being ended just now."""
-    helpers: list[Future[Any]] = []
+def _called(work: Callable[[], Any], count: int, times: int) -> Call:
+    """Have other threads join in the work, so many: none where no thread can be started any more."""
+    global _crew
     with contextlib.suppress(RuntimeError):
-        helpers.extend(_workers(count).submit(work) for _ in range(times))
-    return helpers
+        # A forked child inherits the crew but not its threads.
+        if _crew is None or _crew[0] != os.getpid() or _crew[1].count != count:
+            if _crew is not None and _crew[0] == os.getpid():
+                _crew[1].end()
+            _crew = os.getpid(), Crew(count)
+        return _crew[1].call(work, times)
+    return Call(work)
 
 
 def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest: int = 1) -> list[Any]:
     """Call `run(first, last, *arguments)` on ranges that cover `[0, n_items)`, in threads.
 
     Ranges hold at least `smallest` items; results come back in order. More ranges than threads are
-    made, so that uneven queries still keep every core busy.
+    made, so that uneven queries still keep every core busy; not too many, as one at a time can begin.
     """
     count = n_threads()
     if n_items <= 0:
         return []
-    step = max(smallest, -(-n_items // (count * 8)))
+    step = max(smallest, -(-n_items // (count * (8 if count <= 4 else 3))))
     if count == 1 or step >= n_items:
         return [run(0, n_items, *arguments)]
     chunks = deque(enumerate(range(0, n_items, step)))
@@ -338,15 +333,14 @@ def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest
                 return
             results[index] = run(first, min(first + step, n_items), *arguments)
 
-    helpers = _submitted(work, count, min(count, len(chunks)) - 1)
+    call = _called(work, count, min(count, len(chunks)) - 1)
     try:
         work()  # this thread works too: waking another takes longer than many a call
     finally:
         chunks.clear()  # after an error, or Ctrl-C, what has not begun need not
-        begun = [helper for helper in helpers if not helper.cancel()]
-        wait(begun)
-    for helper in begun:
-        helper.result()
+        call.close()
+    if call.error is not None:
+        raise call.error
     return results
 
 
@@ -356,12 +350,11 @@ def together(lead: Callable[..., Any], member: Callable[..., Any], dismiss: Call
     Members may begin late, or not at all when other work keeps the pool busy.
     """
     count = n_threads()
-    helpers = _submitted(member, count, count - 1)
+    call = _called(member, count, count - 1)
     try:
         return lead()
     finally:
         dismiss()
-        begun = [helper for helper in helpers if not helper.cancel()]
-        wait(begun)
-        for helper in begun:
-            helper.result()
+        call.close()
+        if call.error is not None:
+            raise call.error

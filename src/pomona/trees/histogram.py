@@ -74,7 +74,8 @@ def _pack(first, last, gradient, hessian, seed, numbers, scales, bits, out):
     gradient_scale, hessian_scale = scales
     count_bits, gradient_shift = bits
     unit = 1.0 / (1 << 24)
-    positive, negative, hessians = 0, 0, 0
+    none = np.int64(0)
+    positive, negative, hessians = none, none, none
     for i in range(first, last):
         number = numbers[i] if numbers.size else i
         z = word_of(seed, np.uint64(number))  # random, but of (seed, document) alone
@@ -82,8 +83,8 @@ def _pack(first, last, gradient, hessian, seed, numbers, scales, bits, out):
         g = np.int64(np.floor(gradient[i] * gradient_scale + up * unit))
         h = np.int64(np.floor(hessian[i] * hessian_scale + down * unit))
         out[i] = (g << gradient_shift) + (h << count_bits) + 1
-        positive += max(g, 0)
-        negative -= min(g, 0)
+        positive += max(g, none)
+        negative -= min(g, none)
         hessians += h
     return positive, negative, hessians
 
