@@ -10,8 +10,8 @@ CPU time, so that what else runs on the machine matters little.
 
 import argparse
 import itertools
+import random
 import time
-from collections import deque
 
 import numpy as np
 from tests.reference import forest as plain
@@ -42,10 +42,10 @@ def xgboost_booster(data, n_trees, n_leaves):
 
 
 def oblivious_forest(n_trees, n_levels, X):
-    random = np.random.default_rng(0)
-    thresholds = random.choice(X.ravel(), 20_000)
-    trees = [plain.oblivious_tree(random, n_levels, N_FEATURES, thresholds) for _ in range(n_trees)]
-    return Forest(**plain.plant(random, trees, random.standard_normal(1000)), n_features=N_FEATURES)
+    chance = np.random.default_rng(0)
+    thresholds = chance.choice(X.ravel(), 20_000)
+    trees = [plain.oblivious_tree(chance, n_levels, N_FEATURES, thresholds) for _ in range(n_trees)]
+    return Forest(**plain.plant(chance, trees, chance.standard_normal(1000)), n_features=N_FEATURES)
 
 
 def in_batches(predict, X):
@@ -66,11 +66,11 @@ def best_seconds(runs, rounds, clock=time.perf_counter):
 def percentiles(calls, requests, n_calls):
     """(median, 99th percentile) of each call in microseconds; they take turns, request after request.
 
-    Another one begins at every turn: whoever comes after a peer finds the caches full of its trees.
+    In any order: whoever comes after a peer finds the caches full of its trees.
     """
-    seconds, order = {name: [] for name in calls}, deque(calls.items())
+    seconds, order, chance = {name: [] for name in calls}, list(calls.items()), random.Random(0)
     for turn, request in zip(range(n_calls + 20), itertools.cycle(requests), strict=False):
-        order.rotate()
+        chance.shuffle(order)
         for name, call in order:
             start = time.perf_counter()
             call(request)

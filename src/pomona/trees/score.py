@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
-from pomona.trees.coded import LARGE, OBLIVIOUS, SMALL, CodedForest
+from pomona.trees.coded import DEEP, LARGE, SMALL, CodedForest
 from pomona.trees.lanes import N_CUTS, N_LANES, N_TREES, n_below, walk_trees
 from pomona.trees.walk import ZERO
 
@@ -58,10 +58,28 @@ def _encode(X, plane_feature, plane_nan, plane_zero, cut_ptr, cuts, out_codes):
 
 
 @kernel
-def _add_small(codes, first, last, node_ptr, nodes, leaf_ptr, value, out):
-    """Add what the trees [first, last) give: codes (n_blocks, n_planes, 64) · out (n_docs,)."""
-    leaf = np.empty(N_TREES * N_LANES, np.uint8)
-    begin, end, leaf_at = np.empty(4, np.uint64), np.empty(4, np.uint64), np.empty(4, np.uint64)
+def _add_values(value, leaf_ptr, tree, n_trees, leaf, start, n_docs, out):
+    """Add the values of leaves (4 · 64,) in up to four trees: a score is read and written once."""
+    at0, at1 = leaf_ptr[tree], leaf_ptr[tree + min(1, n_trees - 1)]
+    at2, at3 = leaf_ptr[tree + min(2, n_trees - 1)], leaf_ptr[tree + min(3, n_trees - 1)]
+    for lane in range(n_docs):
+        value0 = value[at0 + leaf[lane]]
+        value1 = value[at1 + leaf[lane + N_LANES]] if n_trees > 1 else _NOTHING
+        value2 = value[at2 + leaf[lane + 2 * N_LANES]] if n_trees > 2 else _NOTHING
+        value3 = value[at3 + leaf[lane + 3 * N_LANES]] if n_trees > 3 else _NOTHING
+        out[start + lane] += value0
+        out[start + lane] += value1
+        out[start + lane] += value2
+        out[start + lane] += value3
+
+
+@kernel
+def _add_small(codes, first, last, node_ptr, nodes, leaf_ptr, value, leaf, out):
+    """Add what the trees [first, last) give.
+
+    codes (n_blocks, n_planes, 64) · leaf (4 · 64,) room for those of four trees · out (n_docs,).
+    """
+    begin, end = np.empty(N_TREES, np.uint64), np.empty(N_TREES, np.uint64)
     for block in range(codes.shape[0]):
         start = block * N_LANES
         n_docs = min(N_LANES, out.size - start)
@@ -69,43 +87,36 @@ def _add_small(codes, first, last, node_ptr, nodes, leaf_ptr, value, out):
             n_trees, n_steps = min(N_TREES, last - tree), _ONE
             for t in range(N_TREES):
                 number = tree + min(t, n_trees - 1)  # some of the last four may be the same
-                begin[t], end[t], leaf_at[t] = node_ptr[number], node_ptr[number + 1] - _ONE, leaf_ptr[number]
+                begin[t], end[t] = node_ptr[number], node_ptr[number + 1] - _ONE
                 n_steps = max(n_steps, end[t] - begin[t] + _ONE)
             walk_trees(codes, np.uint64(block), nodes, begin, end, n_steps, leaf)
-            at0, at1, at2, at3 = leaf_at[0], leaf_at[1], leaf_at[2], leaf_at[3]
-            for lane in range(n_docs):
-                value0 = value[at0 + leaf[lane]]
-                value1 = value[at1 + leaf[lane + N_LANES]] if n_trees > 1 else _NOTHING
-                value2 = value[at2 + leaf[lane + 2 * N_LANES]] if n_trees > 2 else _NOTHING
-                value3 = value[at3 + leaf[lane + 3 * N_LANES]] if n_trees > 3 else _NOTHING
-                out[start + lane] += value0
-                out[start + lane] += value1
-                out[start + lane] += value2
-                out[start + lane] += value3
+            _add_values(value, leaf_ptr, tree, n_trees, leaf, start, n_docs, out)
 
 
 @kernel
-def _add_oblivious(codes, first, last, node_ptr, nodes, leaf_ptr, n_levels, value, leaf, out):
-    """The same of oblivious trees; leaf (64,) room for numbers that every level gives a bit of."""
+def _add_oblivious(codes, first, last, node_ptr, nodes, leaf_ptr, value, leaf, n_levels, out):
+    """The same of oblivious trees: every level gives the leaves' numbers a bit."""
     for block in range(codes.shape[0]):
         start = block * N_LANES
         n_docs = min(N_LANES, out.size - start)
-        for tree in range(first, last):
-            for lane in range(N_LANES):
-                leaf[lane] = 0
-            for level in range(n_levels[tree]):
-                node = nodes[node_ptr[tree] + (_ONE << np.uint64(level)) - _ONE]
-                plane, code = np.uint64(node["plane"]) // _LANES, node["code"]
-                bit = leaf.dtype.type(1 << (n_levels[tree] - 1 - level))
+        for tree in range(first, last, N_TREES):
+            n_trees = min(N_TREES, last - tree)
+            for t in range(n_trees):
+                row = t * N_LANES
                 for lane in range(N_LANES):
-                    leaf[lane] |= bit if codes[block, plane, lane] > code else leaf.dtype.type(0)
-            at = leaf_ptr[tree]
-            for lane in range(n_docs):
-                out[start + lane] += value[at + leaf[lane]]
+                    leaf[row + lane] = 0
+                for level in range(n_levels[tree + t]):
+                    node = nodes[node_ptr[tree + t] + (_ONE << np.uint64(level)) - _ONE]
+                    plane, code = np.uint64(node["plane"]) // _LANES, node["code"]
+                    bit = leaf.dtype.type(1 << (n_levels[tree + t] - 1 - level))
+                    for lane in range(N_LANES):
+                        is_above = codes[block, plane, lane] > code
+                        leaf[row + lane] |= bit if is_above else leaf.dtype.type(0)
+            _add_values(value, leaf_ptr, tree, n_trees, leaf, start, n_docs, out)
 
 
 @kernel
-def _add_large(codes, first, last, node_ptr, nodes, child, leaf_ptr, value, out):
+def _add_large(codes, first, last, node_ptr, nodes, leaf_ptr, value, child, out):
     """The same of trees with any number of leaves: every document that walks takes a step, then all again."""
     place, walking = np.empty(N_LANES, np.int32), np.empty(N_LANES, np.uint64)
     for block in range(codes.shape[0]):
@@ -230,15 +241,15 @@ def _codes(coded: CodedForest, X: Features) -> NDArray[np.uint8]:
 
 
 def _add(coded: CodedForest, codes: NDArray[np.uint8], first: int, last: int, out: NDArray[Any]) -> None:
-    nodes, leaves = (coded.node_ptr, coded.nodes), (coded.leaf_ptr, coded.value)
+    trees = coded.node_ptr, coded.nodes, coded.leaf_ptr, coded.value
     for kind, begin, end in coded.runs:
-        trees = max(first, begin), min(last, end)
-        if trees[0] >= trees[1]:
+        begin, end = max(first, begin), min(last, end)
+        if begin >= end:
             continue
         if kind == SMALL:
-            _add_small(codes, *trees, *nodes, *leaves, out)
+            _add_small(codes, begin, end, *trees, np.empty(N_TREES * N_LANES, np.uint8), out)
         elif kind == LARGE:
-            _add_large(codes, *trees, *nodes, coded.child, *leaves, out)
+            _add_large(codes, begin, end, *trees, coded.child, out)
         else:
-            leaf = _aligned(2 * N_LANES).view(np.uint8 if kind == OBLIVIOUS else np.uint16)
-            _add_oblivious(codes, *trees, *nodes, coded.leaf_ptr, coded.n_levels, coded.value, leaf, out)
+            leaf = _aligned(N_TREES * N_LANES * 2).view(np.uint16 if kind == DEEP else np.uint8)
+            _add_oblivious(codes, begin, end, *trees, leaf, coded.n_levels, out)
