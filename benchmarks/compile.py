@@ -1,5 +1,7 @@
 """What a first fit compiles on an empty cache: CPU seconds of every kernel, by one process; then by two.
 
+Then seconds on the clock of `pomona demo`, on an empty cache and again.
+
 python -m benchmarks.compile
 """
 
@@ -7,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 _FIT = """
 import sys
@@ -45,6 +48,17 @@ def main():
             with tempfile.TemporaryDirectory() as cache:
                 environment = {**os.environ, "POMONA_CACHE": cache, "POMONA_THREADS": threads}
                 subprocess.run([sys.executable, "-c", _FIT, growth, threads], env=environment, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for cache in ("an empty", "a full"):
+            started = time.perf_counter()
+            subprocess.run(
+                [sys.executable, "-m", "pomona", "demo", "--out", f"{folder}/{cache}"],
+                env={**os.environ, "POMONA_CACHE": f"{folder}/kernels"},
+                check=True,
+                capture_output=True,
+            )
+            seconds = time.perf_counter() - started
+            print(f"| `pomona demo`, on {cache} cache, on the clock | {seconds:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import importlib
 import os
 import pickle
@@ -199,6 +200,7 @@ class Pool:
 
 def serve() -> None:
     """Be a worker: make the calls that come on standard input, until it ends."""
+    gc.set_threshold(100_000, 20, 100)  # most objects are those of modules, which live on
     calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what a function prints must not stand between the answers

@@ -169,12 +169,12 @@ def test_the_libraries_come_with_their_licenses(pages):
 
 def test_the_bundle_is_made_once(tmp_path, monkeypatch):
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path))
-    page_module._vega.cache_clear()
-    made = page_module._vega()
+    page_module.vega.cache_clear()
+    made = page_module.vega()
     assert [path.suffix for path in tmp_path.iterdir()] == [".js"]
     monkeypatch.setattr(page_module.vl_convert, "javascript_bundle", None)
-    page_module._vega.cache_clear()
-    assert page_module._vega() == made
+    page_module.vega.cache_clear()
+    assert page_module.vega() == made
     assert "</script" not in made
     assert "<!--" not in made
 
@@ -190,19 +190,19 @@ def test_a_bundle_that_others_could_have_written_is_not_used(tmp_path, monkeypat
     for mode, used in ((0o777, "ours"), (0o775, "ours"), (0o1777, "ours"), (0o755, "theirs")):
         (shared / name).write_text("theirs")
         shared.chmod(mode)
-        page_module._vega.cache_clear()
-        assert page_module._vega().endswith(f"\n{used}")
+        page_module.vega.cache_clear()
+        assert page_module.vega().endswith(f"\n{used}")
         assert (shared / name).read_text() == "theirs"
-    page_module._vega.cache_clear()
+    page_module.vega.cache_clear()
 
 
 def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "file" / "cache"))
     monkeypatch.setattr(page_module.vl_convert, "javascript_bundle", lambda snippet: "bundle")
-    page_module._vega.cache_clear()
-    assert page_module._vega().endswith("\nbundle")
-    page_module._vega.cache_clear()
+    page_module.vega.cache_clear()
+    assert page_module.vega().endswith("\nbundle")
+    page_module.vega.cache_clear()
 
 
 def test_twenty_rankers_on_four_thousand_queries_fit_in_eight_megabytes():

@@ -8,7 +8,6 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
@@ -242,11 +241,16 @@ def present(
 
 
 def _get_ready(watch: Progress, prepare: Callable[[], None] | None, ready: Future[None]) -> None:
-    """Load what the report needs, and prepare it, once all processes have something to do."""
+    """Load, bundle and compile what the report needs, and prepare it, once all processes have work."""
     watch.has_begun.wait()
     try:
-        import_module("pomona.report.html")
-        import_module("pomona.report.section").sections_of("comparison")
+        from pomona.report.page import vega
+        from pomona.report.section import sections_of
+        from pomona.stats.paired import compare_pair
+
+        sections_of("comparison")
+        vega()
+        compare_pair(range(20), range(20), n_resamples=100)
         if prepare is not None:
             prepare()
         ready.set_result(None)

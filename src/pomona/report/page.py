@@ -29,7 +29,7 @@ _FOLDER = Path(__file__).parent
 
 def page(report: Report) -> str:
     """The whole of an HTML file."""
-    scripts = [_vega(), (_FOLDER / "page.js").read_text(encoding="utf-8")]
+    scripts = [vega(), (_FOLDER / "page.js").read_text(encoding="utf-8")]
     charts = {"config": vega_config(VARIABLES), "specs": [figure.spec for figure in report.figures]}
     return TEMPLATES.get_template("page.html.j2").render(
         report=report,
@@ -55,7 +55,7 @@ def _digest(script: str) -> str:
 
 
 @cache
-def _vega() -> str:
+def vega() -> str:
     """Vega-Embed and all it needs, with its licences."""
     licenses = (_FOLDER / "vega-licenses.txt").read_text(encoding="utf-8")
     # Bundling takes a second, so the bundle of this version is kept where it can be.

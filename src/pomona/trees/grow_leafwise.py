@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pomona._beside import compile_beside
-from pomona._jit import kernel, type_of, types
+from pomona._jit import kernel
 from pomona.trees.binning import Bins
 from pomona.trees.codes import Codes
 from pomona.trees.divide import divide, open_root
@@ -52,8 +51,7 @@ class LeafwiseGrower(Grower):
     """
 
     def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules) -> None:
-        super().__init__(bins, codes, rules, rules.n_leaves)
-        compile_beside(_grow, type_of(self._workspace.table), types.int64)
+        super().__init__(bins, codes, rules, rules.n_leaves, grow=_grow)
 
     def _divide_leaves(self, workspace: Workspace) -> int:
         return workspace.grow(_grow, workspace.rules.n_leaves)

@@ -17,8 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._beside import compile_beside
-from pomona._jit import kernel, type_of, types
+from pomona._jit import kernel
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.binning import Bins
@@ -78,8 +77,7 @@ class ObliviousGrower(Grower):
 
     def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules) -> None:
         self._max_depth = self.depth_of(rules)
-        super().__init__(bins, codes, rules, 2**self._max_depth, is_oblivious=True)
-        compile_beside(_grow, type_of(self._workspace.table), types.int64)
+        super().__init__(bins, codes, rules, 2**self._max_depth, is_oblivious=True, grow=_grow)
 
     @staticmethod
     def depth_of(rules: GrowthRules) -> int:

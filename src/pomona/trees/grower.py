@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, n_threads, over_chunks, together
+from pomona._beside import compile_beside
+from pomona._jit import kernel, n_threads, over_chunks, together, type_of, types
 from pomona._team import dismiss, new_board
 from pomona._types import Values
 from pomona.errors import InputError
@@ -136,14 +137,21 @@ class GrownTree:
 
 
 class Workspace:
-    """The tables and buffers of one grower, kept from tree to tree."""
+    """The tables and buffers of one grower, kept from tree to tree; `grow` is the kernel it will call."""
 
     peers: Peers = ALONE
     numbers: NDArray[np.int64] = IN_PLACE
     """Of the documents here among those of all peers."""
 
     def __init__(
-        self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int, *, is_oblivious: bool = False
+        self,
+        bins: Bins,
+        codes: Codes,
+        rules: GrowthRules,
+        n_leaves: int,
+        *,
+        is_oblivious: bool = False,
+        grow: Callable[..., int] | None = None,
     ) -> None:
         n_features, n_docs = bins.n_features, codes.n_docs
         if rules.monotone is not None and len(rules.monotone) != n_features:
@@ -196,6 +204,8 @@ class Workspace:
         self.table.order["by_node"] = rules.feature_fraction_bynode
         self.table.order["is_limited"] = rules.limits_nodes
         self.table.order["smoothing"], self.table.order["has_sets"] = rules.smoothing, bool(bins.categories)
+        if grow is not None:
+            compile_beside(grow, type_of(self.table), types.int64)
         find_addresses(self.table, is_oblivious)
 
     def _enlarge(self, n_rows: int) -> None:
@@ -337,10 +347,8 @@ class Grower(ABC):
     on_gpu: ClassVar[bool] = False
     """Whether gradients may lie on a GPU."""
 
-    def __init__(
-        self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int, *, is_oblivious: bool = False
-    ) -> None:
-        self._workspace = Workspace(bins, codes, rules, n_leaves, is_oblivious=is_oblivious)
+    def __init__(self, bins: Bins, codes: Codes, rules: GrowthRules, n_leaves: int, **how: Any) -> None:
+        self._workspace = Workspace(bins, codes, rules, n_leaves, **how)
 
     def grow(
         self,
