@@ -18,7 +18,7 @@ from pomona.errors import PomonaError
 from pomona.experiments.spec import read_spec
 
 TOY = "toy=simulate(queries=24, docs_per_query=8, features=5, seed=3)"
-OPTIONS = ["--n-folds", "2", "--measures", "ndcg@5,ap"]
+OPTIONS = ["--n-folds", "2", "-m", "ndcg@5,ap"]
 
 
 def run(*words):
@@ -38,7 +38,8 @@ def test_from_options_to_the_report(tmp_path):
     assert (tmp_path / "report.html").is_file()
     spec = read_spec(tmp_path / "spec.toml")
     assert spec.to_toml() in result.stderr  # the same as a file
-    assert re.search(r"\[\d/8\] toy fold 1 short seed 0: done, ndcg@5 0\.\d{4}, \d+\.\d s", result.stderr)
+    line = r"\[\d/8\] toy fold 1 short seed 0: done, validation ndcg@5 0\.\d{4}, \d+\.\d s"
+    assert re.search(line, result.stderr)
     lines = result.stdout.splitlines()
     assert any(re.fullmatch(r"ranker +ndcg@5 +ap +train s", line) for line in lines)
     labels = {line.split("  ")[0] for line in lines}
@@ -85,7 +86,7 @@ def test_when_every_run_fails(tmp_path, monkeypatch):
     [
         ([TOY], "no ranker is named: add --rankers"),
         ([TOY, "--rankers", "mrat"], "did you mean 'mart'"),
-        ([TOY, "--rankers", "mart", "--measures", "ndgc@10"], "measures: unknown measure 'ndgc'"),
+        ([TOY, "--rankers", "mart", "-m", "ndgc@10"], "measures: unknown measure 'ndgc'"),
         ([TOY, "--rankers", "mart", "--conventions", "yaho"], "conventions: unknown convention 'yaho'"),
         ([TOY, "--rankers", "mart", "--seeds", "x"], "found --seeds x, expected whole numbers"),
         ([TOY, "--rankers", "mart", "--folds", "9"], "dataset toy has folds 1 to 5, found 9"),

@@ -12,7 +12,7 @@ from pomona.experiments.results import read_results
 def test_the_demo_is_a_comparison_of_six_rankers(tmp_path):
     app = typer.Typer()
     app.command()(demo)
-    result = CliRunner().invoke(app, ["--out", str(tmp_path), "--queries", "30", "--json"])
+    result = CliRunner().invoke(app, ["--out", str(tmp_path), "--n-queries", "30", "--json"])
     assert result.exit_code == 0, result.exception
     answer = json.loads(result.stdout)
     assert answer["runs"] == {"done": 24}  # six rankers and two bounds on three folds
