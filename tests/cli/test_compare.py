@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 import pomona as pm
-from pomona.cli.compare import compare, print_rows
+from pomona.cli.compare import compare
 from pomona.errors import PomonaError
 from pomona.experiments.spec import read_spec
 
@@ -170,14 +170,6 @@ def test_a_terminal_sees_the_runs_live(tmp_path):
     text = shown.decode(errors="replace")
     for word in ("reading and checking", "running", "done", "elapsed", "best so far", "ndcg@5 0."):
         assert word in text
-
-
-def test_rows_on_a_terminal_and_elsewhere(capsys, monkeypatch):
-    print_rows("title", ["a", "b"], [["x [bold]", "1"]])
-    assert capsys.readouterr().out == "\ntitle\n\na         b\n────────  ─\nx [bold]  1\n"
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    print_rows("title", ["a", "b"], [["x [bold]", "1"]])
-    assert "x [bold]" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("in_process")

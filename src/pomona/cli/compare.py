@@ -277,6 +277,7 @@ def _watched(spec: Spec, directory: Path, watch: Progress, how: Mapping[str, Any
 
 def _print_answer(findings: Findings) -> None:
     """One table a dataset: rankers by the main measure, the best first."""
+    from pomona.cli.output import print_table
     from pomona.report.sections.headline import sentences_of
 
     _print_studies(findings)
@@ -299,7 +300,8 @@ def _print_answer(findings: Findings) -> None:
             ]
             for ranker in ranked
         ]
-        print_rows(str(dataset), ["ranker", *measures, "train s"], rows)
+        typer.echo(f"\n{dataset}\n")
+        print_table(["ranker", *measures, "train s"], rows)
         typer.echo(
             f"▲ ▼ significantly above or below {findings.baseline}\n\n{' '.join(sentences[str(dataset)])}"
         )
@@ -319,28 +321,6 @@ def _print_studies(findings: Findings) -> None:
         typer.echo(f"\n{dataset}: test queries after every iteration\n")
         names = ("ranker", "measure", "chosen", "last", "at_chosen", "at_last", "difference", "low", "high")
         print_frame(table.select(*names, "is_significant"))
-
-
-def print_rows(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table: Rich's on a terminal, plain text elsewhere."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from pomona.cli.output import print_table
-
-    console = Console()
-    if not console.is_terminal:
-        typer.echo(f"\n{title}\n")
-        print_table(head, rows)
-        return
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
-    for number, name in enumerate(head):
-        table.add_column(Text(name), justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
 
 
 def _refuse_parts(data: Sequence[str], test: str | None) -> None:

@@ -55,13 +55,14 @@ def study(
     \b
     size      quality against the share of the training queries
     noise     against the share of training labels that are wrong
-    overfit   every part of the data after each tree (ten times --trees), by the number of leaves
+    overfit   every part of the data after each tree, by the number of leaves
     cutoff    trained for the measure at several cut-offs k
     search    a grid of learning rates × leaves
 
     The rankers are lambdamart, of size and noise also mart, unless others are named; the first measure is the
-    main one [ndcg@10]. The spec of the study is shown, and kept in the directory: to change more than the
-    options can, edit it and give it to `pomona compare`, which runs here, too: it resumes, and reports.
+    main one [ndcg@10]. Of `overfit`, forests have ten times --trees. The spec of the study is shown, and kept
+    in the directory: to change more than the options can, edit it and give it to `pomona compare`, which
+    runs here, too: it resumes, and reports.
 
     \b
     Example:
