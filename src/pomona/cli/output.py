@@ -36,7 +36,7 @@ def said_as_notes(*, is_quiet: bool = False) -> Iterator[list[str]]:
     """Print what the body warns of on standard error, after it; what is yielded has it then."""
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", UserWarning)
         yield notes
     notes += [str(one.message) for one in caught]
     for note in () if is_quiet else notes:
