@@ -13,12 +13,12 @@ import typer
 from typer.testing import CliRunner
 
 import pomona as pm
-from pomona.cli.compare import compare, print_rows
+from pomona.cli.compare import compare
 from pomona.errors import PomonaError
 from pomona.experiments.spec import read_spec
 
 TOY = "toy=simulate(queries=24, docs_per_query=8, features=5, seed=3)"
-OPTIONS = ["--n-folds", "2", "--measures", "ndcg@5,ap"]
+OPTIONS = ["--n-folds", "2", "-m", "ndcg@5,ap"]
 
 
 def run(*words):
@@ -38,7 +38,8 @@ def test_from_options_to_the_report(tmp_path):
     assert (tmp_path / "report.html").is_file()
     spec = read_spec(tmp_path / "spec.toml")
     assert spec.to_toml() in result.stderr  # the same as a file
-    assert re.search(r"\[\d/8\] toy fold 1 short seed 0: done, ndcg@5 0\.\d{4}, \d+\.\d s", result.stderr)
+    line = r"\[\d/8\] toy fold 1 short seed 0: done, validation ndcg@5 0\.\d{4}, \d+\.\d s"
+    assert re.search(line, result.stderr)
     lines = result.stdout.splitlines()
     assert any(re.fullmatch(r"ranker +ndcg@5 +ap +train s", line) for line in lines)
     labels = {line.split("  ")[0] for line in lines}
@@ -85,7 +86,7 @@ def test_when_every_run_fails(tmp_path, monkeypatch):
     [
         ([TOY], "no ranker is named: add --rankers"),
         ([TOY, "--rankers", "mrat"], "did you mean 'mart'"),
-        ([TOY, "--rankers", "mart", "--measures", "ndgc@10"], "measures: unknown measure 'ndgc'"),
+        ([TOY, "--rankers", "mart", "-m", "ndgc@10"], "measures: unknown measure 'ndgc'"),
         ([TOY, "--rankers", "mart", "--conventions", "yaho"], "conventions: unknown convention 'yaho'"),
         ([TOY, "--rankers", "mart", "--seeds", "x"], "found --seeds x, expected whole numbers"),
         ([TOY, "--rankers", "mart", "--folds", "9"], "dataset toy has folds 1 to 5, found 9"),
@@ -169,14 +170,6 @@ def test_a_terminal_sees_the_runs_live(tmp_path):
     text = shown.decode(errors="replace")
     for word in ("reading and checking", "running", "done", "elapsed", "best so far", "ndcg@5 0."):
         assert word in text
-
-
-def test_rows_on_a_terminal_and_elsewhere(capsys, monkeypatch):
-    print_rows("title", ["a", "b"], [["x [bold]", "1"]])
-    assert capsys.readouterr().out == "\ntitle\n\na         b\n────────  ─\nx [bold]  1\n"
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    print_rows("title", ["a", "b"], [["x [bold]", "1"]])
-    assert "x [bold]" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("in_process")

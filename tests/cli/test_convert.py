@@ -91,7 +91,7 @@ def test_data_by_the_name_of_the_output(tmp_path):
     assert back.stdout.startswith("20 queries, ")
     one, other = pm.read(tmp_path / "data.txt"), pm.read(tmp_path / "again.txt")
     assert np.array_equal(one.X, other.X)
-    told = json.loads(run(tmp_path / "data.txt", "--to", "xgboost", "-o", tmp_path / "x", "--json").stdout)
+    told = json.loads(run(tmp_path / "data.txt", "-f", "xgboost", "-o", tmp_path / "x", "--json").stdout)
     assert [file[-6:] for file in told["files"]][1] == ".group"
 
 

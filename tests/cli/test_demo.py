@@ -16,7 +16,7 @@ def test_the_demo_is_a_comparison_of_six_rankers(tmp_path, monkeypatch):
     monkeypatch.setattr("pomona._pool.start_early", lambda *what: started.append(what))
     app = typer.Typer()
     app.command()(demo)
-    result = CliRunner().invoke(app, ["--out", str(tmp_path), "--queries", "30", "--json"])
+    result = CliRunner().invoke(app, ["--out", str(tmp_path), "--n-queries", "30", "--json"])
     assert result.exit_code == 0, result.exception
     assert started == [(n_threads(), thread_counts(1), "pomona.experiments.execute")]
     answer = json.loads(result.stdout)

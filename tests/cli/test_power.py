@@ -42,7 +42,7 @@ def test_two_systems(folder, tmp_path):
 
 
 def test_a_table_of_values(folder):
-    result = run(folder / "pilot.csv", "--values", "old,new", "--difference", 0.05, "--simulations", 100)
+    result = run(folder / "pilot.csv", "--columns", "old,new", "--difference", 0.05, "--simulations", 100)
     expected = pm.power([0.7, 0.4, 0.5, 0.7], [0.5, 0.4, 0.2, 0.8], difference=0.05)
     assert f"{expected.needed} queries show a difference of 0.0500" in result.output
     assert "tells little" in result.output
@@ -61,9 +61,9 @@ def test_runs(tmp_path):
     ("arguments", "message"),
     [
         (("test.txt", "old.txt"), "found 2 files, expected DATA OLD NEW"),
-        (("pilot.csv", "--values", "old,x"), "no column 'x'"),
-        (("pilot.csv", "--values", "qid,old,new"), "found 3 columns"),
-        (("pilot.csv", "--values", "old,new", "--power", "2"), "found power 2"),
+        (("pilot.csv", "--columns", "old,x"), "no column 'x'"),
+        (("pilot.csv", "--columns", "qid,old,new"), "found 3 columns"),
+        (("pilot.csv", "--columns", "old,new", "--power", "2"), "found power 2"),
     ],
 )
 def test_refused(folder, monkeypatch, arguments, message):

@@ -27,7 +27,18 @@ def test_the_progress_table():
     text = console.file.getvalue()
     assert "reading and checking the data" in text
     assert "2 of 6 done, 1 failed" in text
-    assert "best so far: B, ap 0.5000" in text
+    assert "best so far: B, test ap 0.5000" in text
     assert re.search(r"toy fold 2 A seed 0 +failed +0\.0 s +out of memory", text)
     assert re.search(r"toy fold 3 A seed 0 +running", text)
     assert "toy fold 1 B" not in text  # there is room for three
+
+
+def test_the_best_so_far_is_not_chosen_by_test_queries():
+    progress = Progress("ap", is_quiet=True)
+    runs = [RunSpec("toy", 1, label, "mart", {"label": label}, 0, "1") for label in ("A", "B")]
+    progress.start(runs, {})
+    for one, valid, test in zip(runs, (0.6, 0.4), (0.1, 0.9), strict=True):
+        progress.see(RunEvent(one))
+        means = {"train": {"ap": 1.0}, "valid": {"ap": valid}, "test": {"ap": test}}
+        progress.see(RunEvent(one, RunResult(one.id, "done", record={"means": means})))
+    assert progress.best == "; best so far: A, validation ap 0.6000"

@@ -33,12 +33,12 @@ def test_the_spec_of_each_study():
     noise = spec_printed("noise", TOY, "--values", "0,0.5", "--rankers", "adarank", "--seeds", "1,2")
     assert noise.datasets[0].each == {"label_noise": (0.0, 0.5)}
     assert (noise.rankers[0].parameters, noise.seeds) == ({}, (1, 2))
-    overfit = spec_printed("overfit", TOY, "--trees", "20", "--values", "5,31", "--measures", "err@20,ap")
+    overfit = spec_printed("overfit", TOY, "--trees", "20", "--values", "5,31", "-m", "err@20,ap")
     assert overfit.datasets[0].curves == ("train", "valid", "test")
     assert [row.label for row in overfit.rankers] == ["LambdaMART 5", "LambdaMART 31"]
     assert overfit.rankers[0].parameters["n_trees"] == 200
     assert overfit.rankers[0].parameters["early_stopping"] is None
-    cutoff = spec_printed("cutoff", TOY, "--measures", "err@20", "--values", "2,50")
+    cutoff = spec_printed("cutoff", TOY, "-m", "err@20", "--values", "2,50")
     assert [row.parameters["measure"] for row in cutoff.rankers] == ["err@2", "err@50"]
     assert cutoff.rankers[0].parameters["truncation"] is None
     assert cutoff.norm_performance

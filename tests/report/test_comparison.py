@@ -9,7 +9,7 @@ def test_a_report_of_all_sections():
     report = comparison_report(invented(datasets=("a", "b")))
     assert report.title == "invented"
     assert report.datasets == ["a", "b"]
-    assert [one.section.title for one in report.sections][:3] == ["The answer", "The table", "By cut-off"]
+    assert [one.title for one in report.sections][:3] == ["The answer", "The table", "By cut-off"]
 
 
 def test_the_summary_counts():

@@ -33,11 +33,25 @@ _PURPOSES = {
 """What a person wants, and the verbs for it; one that is not named here stands under `More`."""
 
 
+OLD_SPELLINGS = {
+    "best": {"--folds": "--n-folds"},
+    "compare": {"--measures": "--measure"},
+    "convert": {"--from": "--from-format", "--to": "--format"},
+    "demo": {"--queries": "--n-queries"},
+    "power": {"--values": "--columns"},
+    "study": {"--measures": "--measure"},
+}
+"""What options were once called, by verb: still understood, and in no help text."""
+
+
 class _Verb(TyperCommand):
     """A verb that takes each option once, and does not write over what it reads."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse an option that is repeated though only one value of it would be used."""
+        for place, word in enumerate(args):
+            name, *value = word.split("=", 1)
+            args[place] = "=".join([OLD_SPELLINGS.get(str(self.name), {}).get(name, name), *value])
         given: list[Any] = self.make_parser(ctx).parse_args(list(args))[2]
         for option in given:
             is_single = option.param_type_name == "option" and not (option.multiple or option.is_flag)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pomona.cli.options import Data, DocId, Json, Label, Qid, named_columns
+from pomona.cli import options as option
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,37 +18,34 @@ _REPORT_SECONDS, _REPORT_SHARE = 2.5, 0.1
 
 
 def best(
-    data: Data,
+    data: option.Data,
     time: Annotated[str, typer.Option("--time", "-t", help="How long it may take: 90s, 10m, 1h30m.")] = "10m",
-    valid: Annotated[
-        Path | None, typer.Option(help="Validation data; without, queries are held out in turn.")
-    ] = None,
-    measure: Annotated[str, typer.Option("--measure", "-m", help="What is to be best.")] = "ndcg@10",
+    valid: option.Valid = None,
+    measure: option.Measure = "ndcg@10",
     latency: Annotated[
         str | None, typer.Option(help="The most that scoring a document may take, e.g. 20us.")
     ] = None,
     formats: Annotated[
         str, typer.Option(help="Formats that the model can be exported to, e.g. solr or lightgbm,onnx.")
     ] = "",
-    folds: Annotated[int, typer.Option(help="Without validation data: folds of queries.")] = 5,
-    seed: Annotated[int, typer.Option(help="Of folds, and of what is tried.")] = 0,
-    label: Label = None,
-    qid: Qid = None,
-    doc_id: DocId = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A directory for model, report, trials [DATA-best].")
-    ] = None,
-    as_json: Json = False,
+    folds: option.FoldCount = None,
+    seed: option.Seed = 0,
+    label: option.Label = None,
+    qid: option.Qid = None,
+    doc_id: option.DocId = None,
+    out: option.WorkDirectory = None,
+    as_json: option.Json = False,
 ) -> None:
     """Find the best ranker for some data in a given time, and say how good it is.
 
     Tries linear rankers, boosted trees, random forests and networks, the quick ones first, then changes of
     the best; gives most of the time to what is promising; and weighs what helps into one model. Nothing needs
     to be chosen. Keep the test queries out of DATA: the estimate comes from queries that chose nothing.
+    Without --valid, queries are held out in turn.
 
-    DIR/model.pomona is an ordinary model (pomona score, pomona export). DIR/report.html shows what was tried,
-    quality against time and latency, and what the model consists of. Everything tried is kept in DIR/trials:
-    the same command again goes on from there, and Ctrl-C gives the best so far.
+    DIR/model.pomona [DATA-best] is an ordinary model (pomona score, pomona export). DIR/report.html shows
+    what was tried, quality against time and latency, and what the model consists of. Everything tried is kept
+    in DIR/trials: the same command again goes on from there, and Ctrl-C gives the best so far.
 
     \b
     Example:  pomona best train.txt --time 10m
@@ -61,27 +58,19 @@ def best(
 
     began, work = monotonic(), process_time()
     from pomona import cli
-    from pomona.cli.output import finish_analysis
-    from pomona.data.overlap import shared_query
-    from pomona.data.read import read
+    from pomona.cli.inputs import read_with_validation
+    from pomona.cli.output import finish_analysis, report_for
     from pomona.experiments.analysis.best import BestFindings
     from pomona.experiments.best.best_ranker import BestRanker
     from pomona.experiments.best.duration import seconds_of
-    from pomona.report.section import report_of
 
     name = data.name.partition(".")[0]
     total = seconds_of(time)
     out = out or Path(f"{name}-best")
     if out.exists() and not out.is_dir():
         raise InputError("found a file, expected a directory to write model and report to", out)
-    columns = named_columns(label, qid, doc_id)
-    training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
-    if held_out is not None and (twin := shared_query(training, held_out)) is not None:
-        raise InputError(
-            f"query {twin} has the same documents in {data}, so its measure would be too good: "
-            "give validation data of other queries",
-            valid,
-        )
+    columns = option.named_columns(label, qid, doc_id)
+    training, held_out = read_with_validation(data, valid, columns)
     now = monotonic()
     slowness = max(1.0, (now - began) / max(process_time() - work, 1e-3))
     report_seconds = min(slowness * _REPORT_SECONDS, _REPORT_SHARE * total)
@@ -93,7 +82,7 @@ def best(
         measure=measure,
         latency=latency,
         formats=formats,
-        n_folds=folds,
+        n_folds=5 if folds is None else folds,
         directory=out / "trials",
         seed=seed,
         verbose=not as_json,
@@ -101,7 +90,8 @@ def best(
     ranker.fit(training, valid=held_out)
     ranker.save(out / "model.pomona")
     findings = BestFindings.of(ranker, str(data), None if valid is None else str(valid))
-    report = report_of(
+    report = report_for(
+        out,
         "best",
         findings,
         title=f"The best ranker for {name}",

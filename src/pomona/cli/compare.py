@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pomona._parameters import split_outside
-from pomona.cli.options import DocId, Jobs, Json, Label, Qid, named_columns
+from pomona.cli import options as option
 from pomona.cli.progress import Progress
 from pomona.errors import InputError, PomonaError
 
@@ -38,22 +38,21 @@ def compare(
             help="A spec; or collections, fold directories and files to be cross-validated.",
         ),
     ],
-    rankers: Annotated[
-        str | None,
-        typer.Option(help="Names of `pomona list rankers`, with parameters if you like: mart(n_trees=50)."),
-    ] = None,
-    measures: Annotated[str | None, typer.Option(help="To judge by; the first is the main one.")] = None,
+    rankers: option.Rankers = None,
+    measure: option.Measures = None,
     conventions: Annotated[
         str | None, typer.Option(help="Whose rules: names of `pomona list conventions`, or `all`.")
     ] = None,
-    folds: Annotated[str | None, typer.Option(help="Which folds, as in 1,2,3; all when left out.")] = None,
-    n_folds: Annotated[int | None, typer.Option(help="How many folds to cut a file into [5].")] = None,
-    seeds: Annotated[str | None, typer.Option(help="As in 0,1,2: train everything once for each.")] = None,
-    valid: Annotated[str | None, typer.Option(help="Validation file, with --test.")] = None,
-    test: Annotated[str | None, typer.Option(help="Test file; DATA is then the training file.")] = None,
-    label: Label = None,
-    qid: Qid = None,
-    doc_id: DocId = None,
+    folds: option.Folds = None,
+    n_folds: option.FoldCount = None,
+    seeds: option.Seeds = None,
+    valid: option.Valid = None,
+    test: Annotated[
+        str | None, typer.Option(help="Test file; DATA is then the training file, to which --valid belongs.")
+    ] = None,
+    label: option.Label = None,
+    qid: option.Qid = None,
+    doc_id: option.DocId = None,
     baseline: Annotated[str | None, typer.Option(help="The ranker to compare all with [the first].")] = None,
     trials: Annotated[
         int | None, typer.Option(help="Search parameters on the validation queries, so many tries a run.")
@@ -64,17 +63,12 @@ def compare(
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds that a run may take, and two minutes to get ready.")
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", help="Directory of the store and the report; with --refit-best also MODEL.pomona."
-        ),
-    ] = None,
+    out: option.WorkDirectory = None,
     refit_best: Annotated[
         bool,
         typer.Option(
             "--refit-best",
-            help="Train the ranker that is best on validation queries on all queries, and save it.",
+            help="Train the best on validation queries on all queries: best.pomona, or --out MODEL.pomona.",
         ),
     ] = False,
     all_trials: Annotated[
@@ -83,25 +77,25 @@ def compare(
     mlflow: Annotated[
         str | None, typer.Option(metavar="URI", help="Log it to MLflow: a server, or sqlite:///mlflow.db.")
     ] = None,
-    jobs: Jobs = None,
-    dask: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.")] = None,
+    jobs: option.Jobs = None,
+    dask: option.Dask = None,
     retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Without, only run; with, later, only report.")
     ] = True,
-    as_json: Json = False,
+    as_json: option.Json = False,
 ) -> None:
     """Train every ranker on every fold, judge them, test the differences, and write a report.
 
-    What is done is kept: after an interruption the same command goes on where it stopped, also on another
-    machine to which the directory was copied. A ranker that can be trained towards a measure is trained
-    towards the main one, unless it says otherwise, as in lambdamart(measure=err@20). Parameters that are
-    given stay out of the search. DIR/spec.toml has all this as a file. A ranker of your own is named by its
-    file and class, as in mine.py:MyRanker.
+    The first measure is the main one. What is done is kept: after an interruption the same command goes on
+    where it stopped, also on another machine to which the directory was copied. A ranker that can be trained
+    towards a measure is trained towards the main one, unless it says otherwise, as in
+    lambdamart(measure=err@20). Parameters that are given stay out of the search. DIR/spec.toml has all this
+    as a file. A ranker of your own is named by its file and class, as in mine.py:MyRanker.
 
     \b
     Example:
-        pomona compare mq2008 --rankers lambdamart,mart --measures ndcg@10,ap \\
+        pomona compare mq2008 --rankers lambdamart,mart -m ndcg@10,ap \\
             --out mq2008
         pomona compare mq2008 --rankers "mart,lambdarank(hidden=[64, 32])"
         pomona compare mq2008 --rankers "mart,less=mart(without=[f39, f40])"
@@ -118,7 +112,7 @@ def compare(
         given = [
             f"--{name.replace('_', '-')}"
             for name, value in options
-            if value is not None and name not in _ANYHOW
+            if value not in (None, [], ()) and name not in _ANYHOW
         ]
         if len(data) > 1 or given:
             more = ", ".join([*data[1:], *given])
@@ -131,12 +125,12 @@ def compare(
         spec = spec_from_options(
             data,
             rankers,
-            valid=valid,
+            valid=None if valid is None else str(valid),
             test=test,
             folds=integers("folds", folds),
-            columns=named_columns(label, qid, doc_id),
+            columns=option.named_columns(label, qid, doc_id),
             n_trials=trials,
-            measures=measures and split_outside(measures),
+            measures=option.split_measures(measure) or None,
             conventions=conventions and split_outside(conventions),
             seeds=integers("seeds", seeds),
             n_folds=n_folds,
@@ -301,6 +295,7 @@ def _watched(spec: Spec, directory: Path, watch: Progress, how: Mapping[str, Any
 
 def _print_answer(findings: Findings) -> None:
     """One table a dataset: rankers by the main measure, the best first."""
+    from pomona.cli.output import print_table
     from pomona.report.sections.headline import sentences_of
 
     _print_studies(findings)
@@ -323,7 +318,8 @@ def _print_answer(findings: Findings) -> None:
             ]
             for ranker in ranked
         ]
-        print_rows(str(dataset), ["ranker", *measures, "train s"], rows)
+        typer.echo(f"\n{dataset}\n")
+        print_table(["ranker", *measures, "train s"], rows)
         typer.echo(
             f"▲ ▼ significantly above or below {findings.baseline}\n\n{' '.join(sentences[str(dataset)])}"
         )
@@ -343,28 +339,6 @@ def _print_studies(findings: Findings) -> None:
         typer.echo(f"\n{dataset}: test queries after every iteration\n")
         names = ("ranker", "measure", "chosen", "last", "at_chosen", "at_last", "difference", "low", "high")
         print_frame(table.select(*names, "is_significant"))
-
-
-def print_rows(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table: Rich's on a terminal, plain text elsewhere."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from pomona.cli.output import print_table
-
-    console = Console()
-    if not console.is_terminal:
-        typer.echo(f"\n{title}\n")
-        print_table(head, rows)
-        return
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
-    for number, name in enumerate(head):
-        table.add_column(Text(name), justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
 
 
 def _refuse_parts(data: Sequence[str], test: str | None) -> None:

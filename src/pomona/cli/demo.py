@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pomona.cli.options import Jobs, Json
+from pomona.cli.options import Jobs, Json, Seed, WorkDirectory
 
 _RANKERS = (
     "LambdaMART=lambdamart(n_trees=100)",
@@ -20,20 +20,18 @@ _RANKERS = (
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Directory of the store and the report.")] = Path(
-        "pomona-demo"
-    ),
-    queries: Annotated[int, typer.Option(min=20, help="How many queries to simulate.")] = 300,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same numbers.")] = 1,
+    out: WorkDirectory = None,
+    queries: Annotated[int, typer.Option("--n-queries", min=20, help="How many queries to simulate.")] = 300,
+    seed: Seed = 1,
     jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Simulate a small web search, compare six rankers on it by cross-validation, and write the report.
 
-    The report also shows how one ranker learns, document by document (`pomona trace`).
+    The report [pomona-demo] also shows how one ranker learns, document by document (`pomona trace`).
 
     \b
-    Example:  pomona demo --queries 1000
+    Example:  pomona demo --n-queries 1000
     """
     from pomona._jit import n_threads
     from pomona._pool import start_early, thread_counts
@@ -55,6 +53,7 @@ def demo(
         n_folds=3,
         seeds=[seed],
     )
+    out = out or Path("pomona-demo")
     watch, few = Progress(spec.main, is_quiet=as_json), min(queries, 100)
     present(spec, out, watch, n_jobs=jobs, prepare=lambda: _watch_one(out, spec.name, few, seed))
 

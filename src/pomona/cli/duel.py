@@ -7,27 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pomona.cli.options import (
-    DocId,
-    Json,
-    Label,
-    Measures,
-    Qid,
-    ReportDirectory,
-    named_columns,
-    split_measures,
-)
+from pomona.cli import options as option
 from pomona.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from pomona.experiments.analysis.duel import Duel
-
-_JUDGES = {
-    **{name: (name, None) for name in ("letor3", "letor4", "mslr", "ranklib", "yahoo", "trec_eval")},
-    "yahoo-half": ("yahoo", 0.5),
-    "trec_eval-10": ("trec_eval", None),
-}
-"""The tools of `pomona evaluate --as`: whose rules, and the value of an empty query where it differs."""
 
 
 def duel(
@@ -38,30 +22,21 @@ def duel(
             help="Labelled data and a file of scores a system, the old one first; with --qrels TREC runs.",
         ),
     ],
-    measure: Measures = None,
-    qrels: Annotated[Path | None, typer.Option(help="TREC judgments: the files are runs.")] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(help="Slice queries by a column of the table, a feature, or a column of --queries."),
-    ] = None,
-    queries: Annotated[
-        Path | None, typer.Option(help="A table with a row a query (column qid) and what --by names.")
-    ] = None,
-    convention: Annotated[str | None, typer.Option(help="Whose rules: `pomona list conventions`.")] = None,
-    as_tool: Annotated[
-        str | None, typer.Option("--as", metavar="TOOL", help=f"Judge as a tool does: {', '.join(_JUDGES)}.")
-    ] = None,
-    ties: Annotated[str | None, typer.Option(help="stable, docid, expected, worst or best.")] = None,
-    complete: Annotated[
-        bool, typer.Option("-c", help="A judged query that a run lacks counts 0, as for trec_eval -c.")
-    ] = False,
-    alpha: Annotated[float, typer.Option(help="How often to accept a false claim, at the most.")] = 0.05,
-    seed: Annotated[int, typer.Option(help="Of the resampling.")] = 0,
-    label: Label = None,
-    qid: Qid = None,
-    doc_id: DocId = None,
-    out: ReportDirectory = None,
-    as_json: Json = False,
+    measure: option.Measures = None,
+    qrels: option.Qrels = None,
+    by: option.By = None,
+    queries: option.QueryTable = None,
+    convention: option.Convention = None,
+    as_tool: option.AsTool = None,
+    ties: option.Ties = None,
+    complete: option.Complete = False,
+    alpha: option.Alpha = 0.05,
+    seed: option.Seed = 0,
+    label: option.Label = None,
+    qid: option.Qid = None,
+    doc_id: option.DocId = None,
+    out: option.ReportDirectory = None,
+    as_json: option.Json = False,
 ) -> None:
     """Compare systems that ranked the same queries: is the later one better, by how much, and where?
 
@@ -76,14 +51,14 @@ def duel(
               pomona duel --qrels qrels.txt bm25.run dense.run hybrid.run \\
                   --as trec_eval -m ndcg,ap
     """
-    from pomona.cli.output import finish_analysis
+    from pomona.cli.output import finish_analysis, report_for
     from pomona.experiments.analysis.duel import duel as compare
     from pomona.experiments.analysis.duel import duel_of_runs
 
     if as_tool is not None and convention is not None:
         raise typer.BadParameter("--as and --convention both say whose rules hold: give one")
     convention, empty = (convention, None) if as_tool is None else _judge(as_tool)
-    measures = _measures(split_measures(measure) or ["ndcg@10"], convention, empty)
+    measures = _measures(option.split_measures(measure) or ["ndcg@10"], convention, empty)
     options: dict[str, Any] = {"ties": ties, "alpha": alpha, "seed": seed}
     if qrels is not None:
         systems, source = _named_files(files), qrels.name
@@ -102,26 +77,25 @@ def duel(
         found = compare(data, scores, measures, by=values, **options)
     if not as_json:
         _print(found)
-    report = None
-    if out is not None:
-        from pomona.report.section import report_of
-
-        report = report_of(
-            "duel",
-            found,
-            title="Is the gain real?",
-            question="Which system is better, and where?",
-            summary=f"{', '.join(found.systems)} on {len(found.queries)} queries of {source}",
-            datasets=list(found.duels),
-            choice="Pair",
-        )
+    report = report_for(
+        out,
+        "duel",
+        found,
+        title="Is the gain real?",
+        question="Which system is better, and where?",
+        summary=f"{', '.join(found.systems)} on {len(found.queries)} queries of {source}",
+        datasets=list(found.duels),
+        choice="Pair",
+    )
     finish_analysis(found.tables, report, out, as_json=as_json)
 
 
 def _judge(tool: str) -> tuple[str, float | None]:
-    if tool.lower() not in _JUDGES:
-        raise UnknownNameError("tool", tool, _JUDGES)
-    return _JUDGES[tool.lower()]
+    """Whose rules a tool follows, and the value of an empty query where it differs."""
+    if tool.lower() not in option.TOOLS:
+        raise UnknownNameError("tool", tool, option.TOOLS)
+    rules, _, variant = tool.lower().partition("-")
+    return rules, 0.5 if variant == "half" else None
 
 
 def _measures(texts: list[str], convention: str | None, empty: float | None) -> list[Any]:
@@ -159,13 +133,13 @@ def _data(
     from pomona.data.table import dataset_of_frame, is_table, read_frame
 
     if queries is not None:
-        return read(path, **named_columns(label, qid, doc_id)), query_columns(queries, by, qid)
+        return read(path, **option.named_columns(label, qid, doc_id)), query_columns(queries, by, qid)
     if not is_table(path) or not by:
-        return read(path, **named_columns(label, qid, doc_id)), by
+        return read(path, **option.named_columns(label, qid, doc_id)), by
     from pomona.experiments.analysis.query_slice import one_a_query
 
     # Columns of texts are no features, and nothing is scored here: only what is judged is looked at.
-    names = {"label": "label", "qid": "qid", **named_columns(label, qid, doc_id)}
+    names = {"label": "label", "qid": "qid", **option.named_columns(label, qid, doc_id)}
     frame = read_frame(path, names["qid"], doc_id)
     missing = [name for name in (*names.values(), *by) if name not in frame.columns]
     if missing:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pomona.cli.options import DocId, Json, Label, Measures, Qid, named_columns, split_measures
+from pomona.cli import options as option
 from pomona.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pomona.measures.lists import ScoredQueries
 
 _DEFAULT_MEASURES = ("ndcg@1", "ndcg@5", "ndcg@10", "p@10", "ap", "rr")
-_TOOLS = ("letor3", "letor4", "mslr", "ranklib", "yahoo", "yahoo-half", "trec_eval", "trec_eval-10")
 
 
 def evaluate(
@@ -26,24 +25,17 @@ def evaluate(
     scores: Annotated[
         Path | None, typer.Argument(help="One score a line, in input order.", show_default=False)
     ] = None,
-    measure: Measures = None,
-    convention: Annotated[str | None, typer.Option(help="Whose rules: `pomona list conventions`.")] = None,
+    measure: option.Measures = None,
+    convention: option.Convention = None,
     all_conventions: Annotated[bool, typer.Option("--all-conventions", help="A row for every tool.")] = False,
-    as_tool: Annotated[
-        str | None,
-        typer.Option(
-            "--as", metavar="TOOL", help=f"Print byte for byte what a tool prints: {', '.join(_TOOLS)}."
-        ),
-    ] = None,
+    as_tool: option.AsTool = None,
     per_query: Annotated[
         bool, typer.Option("--per-query", "-q", help="Every query, not only the mean.")
     ] = False,
-    ties: Annotated[str | None, typer.Option(help="stable, docid, expected, worst or best.")] = None,
-    qrels: Annotated[Path | None, typer.Option(help="TREC judgments (with --run).")] = None,
-    run: Annotated[Path | None, typer.Option(help="TREC run (with --qrels).")] = None,
-    complete: Annotated[
-        bool, typer.Option("-c", help="trec_eval -c: also average over queries the run lacks.")
-    ] = False,
+    ties: option.Ties = None,
+    qrels: option.Qrels = None,
+    run: Annotated[Path | None, option.RUN] = None,
+    complete: option.Complete = False,
     level: Annotated[int, typer.Option("-l", help="trec_eval -l: smallest relevant label.")] = 1,
     max_docs: Annotated[
         int | None, typer.Option("-M", help="trec_eval -M: documents judged per query.")
@@ -52,15 +44,16 @@ def evaluate(
         bool, typer.Option("-J", help="trec_eval -J: leave out unjudged documents.")
     ] = False,
     gmax: Annotated[int, typer.Option("--gmax", help="RankLib -gmax: the highest label, for ERR.")] = 4,
-    label: Label = None,
-    qid: Qid = None,
-    doc_id: DocId = None,
-    as_json: Json = False,
+    label: option.Label = None,
+    qid: option.Qid = None,
+    doc_id: option.DocId = None,
+    as_json: option.Json = False,
 ) -> None:
     """Judge scores against labels.
 
     Means are over all queries; the numbers of empty queries (no relevant document) and of queries
-    shorter than the cut-off stand beside them, since tools treat those differently.
+    shorter than the cut-off stand beside them, since tools treat those differently. With --as everything is
+    printed as the tool prints it, byte for byte.
 
     \b
     Example:  pomona evaluate test.txt scores.txt -m ndcg@10,ap --all-conventions
@@ -74,13 +67,15 @@ def evaluate(
         ranklib={"--gmax": gmax != 4},
     )
     if as_tool is not None:
+        if as_json:
+            raise typer.BadParameter("--as prints what the tool prints, which is no JSON: leave one out")
         options = {"complete": complete, "level": level, "max_docs": max_docs, "judged_only": judged_only}
         lines = _as_tool(as_tool, data, scores, qrels, run, measure or [], per_query, gmax, options)
         # As bytes: a query id need not be valid UTF-8 to come out as it went in.
         typer.echo("".join(f"{line}\n" for line in lines).encode(errors="surrogateescape"), nl=False)
         return
-    judged, qids = _read(data, scores, qrels, run, named_columns(label, qid, doc_id))
-    wanted = split_measures(measure) or list(_DEFAULT_MEASURES)
+    judged, qids = _read(data, scores, qrels, run, option.named_columns(label, qid, doc_id))
+    wanted = option.split_measures(measure) or list(_DEFAULT_MEASURES)
     if all_conventions:
         _print_conventions(judged, wanted, ties, as_json)
     else:
@@ -107,8 +102,8 @@ def _as_tool(
     trec_options: dict[str, Any],
 ) -> Iterable[str]:
     name = tool.lower()
-    if name not in _TOOLS:
-        raise UnknownNameError("tool", tool, _TOOLS)
+    if name not in option.TOOLS:
+        raise UnknownNameError("tool", tool, option.TOOLS)
     if name.startswith("trec_eval"):
         if qrels is None or run is None:
             raise typer.BadParameter("--as trec_eval needs --qrels FILE and --run FILE")
@@ -121,13 +116,13 @@ def _as_tool(
     if name == "ranklib":
         from pomona.tools.ranklib import ranklib
 
-        asked = split_measures(measures) or ["ERR@10"]
+        asked = option.split_measures(measures) or ["ERR@10"]
         return ranklib(data, scores, asked, per_query=per_query, max_grade=gmax, qrels=qrels)
     if name.startswith("yahoo"):
         from pomona.tools.yahoo import yahoo
 
         half = name.endswith("half")
-        cutoffs = _cutoffs(split_measures(measures)) or (
+        cutoffs = _cutoffs(option.split_measures(measures)) or (
             (10,) if half else (10, 5) if per_query else (10, 5, 1, 1000)
         )
         return yahoo(data, scores, per_query=per_query, cutoffs=cutoffs, empty=0.5 if half else 1.0)

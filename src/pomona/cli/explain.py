@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pomona.cli.options import Data, DocId, Json, Label, Model, Qid, ReportDirectory, named_columns
+from pomona.cli.options import QUERY, Data, DocId, Json, Label, Model, Qid, ReportDirectory, named_columns
 
 if TYPE_CHECKING:
     from pomona.experiments.analysis.explain import ExplainedQuery
@@ -18,7 +18,7 @@ _SHOWN = 10
 def explain(
     model: Model,
     data: Data,
-    query: Annotated[str, typer.Option(help="The id of the query.")],
+    query: Annotated[str, QUERY],
     docs: Annotated[
         str | None,
         typer.Option(
@@ -52,7 +52,7 @@ def explain(
                   --doc-id url --out why
     """
     from pomona.cli.inputs import read_for_model
-    from pomona.cli.output import finish_analysis
+    from pomona.cli.output import finish_analysis, report_for
     from pomona.experiments.analysis.explain import explain as take_apart
     from pomona.rankers.loading import load_model
 
@@ -64,17 +64,14 @@ def explain(
     found = take_apart(ranker, documents, query, pair, background=others, method=method)
     if not as_json:
         _print(found)
-    report = None
-    if out is not None:
-        from pomona.report.section import report_of
-
-        report = report_of(
-            "explain",
-            found,
-            title=f"Why is A above B? Query {found.query}",
-            question="Which features made the order?",
-            summary=f"{model.name} ({found.ranker}) on {data.name}",
-        )
+    report = report_for(
+        out,
+        "explain",
+        found,
+        title=f"Why is A above B? Query {found.query}",
+        question="Which features made the order?",
+        summary=f"{model.name} ({found.ranker}) on {data.name}",
+    )
     finish_analysis(found.tables, report, out, as_json=as_json)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pomona.cli.options import DocId, Json, Label, Qid, Sources, named_columns
+from pomona.cli import options as option
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from pomona.experiments.analysis.feature_importance import FeatureImportance
     from pomona.experiments.analysis.features import FeatureFindings
 
 _COLUMNS = {
@@ -36,15 +38,10 @@ _COLUMNS = {
 
 
 def features(
-    data: Sources,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            "--measure", "-m", help="Judges features, trains forests [ndcg@10; of --model: its own]."
-        ),
-    ] = None,
+    data: option.Sources,
+    measure: option.Measure = "",
     bins: Annotated[int, typer.Option(help="Bins of the information gain.")] = 20,
-    trees: Annotated[int, typer.Option(help="Trees of each fold's forest; 0 for no forest.")] = 100,
+    trees: option.Trees = 100,
     shuffles: Annotated[int, typer.Option(help="Shuffles of each permutation importance.")] = 5,
     top: Annotated[int, typer.Option(help="How many features are printed and drawn.")] = 25,
     model: Annotated[
@@ -55,16 +52,12 @@ def features(
         list[str] | None,
         typer.Option(help="With --model: name=f1,f2,… are shuffled together, too; repeatable."),
     ] = None,
-    undefined: Annotated[
-        float, typer.Option(help="The value of what a LETOR line leaves out or calls NULL; 0 as in training.")
-    ] = float("nan"),
-    label: Label = None,
-    qid: Qid = None,
-    doc_id: DocId = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A directory for report, tables, figures.")
-    ] = None,
-    as_json: Json = False,
+    undefined: option.Undefined = float("nan"),
+    label: option.Label = None,
+    qid: option.Qid = None,
+    doc_id: option.DocId = None,
+    out: option.ReportDirectory = None,
+    as_json: option.Json = False,
 ) -> None:
     """Tell how much each feature says of the labels, the best by itself first.
 
@@ -76,7 +69,8 @@ def features(
     of up to ten for linear regression.
 
     Collections and fold directories are tested on their own folds, a file is cut into five by whole queries.
-    Ctrl-C ends it with what is known so far.
+    The measure is ndcg@10 if none is named, of --model its own; --trees 0 leaves forests out. Ctrl-C ends it
+    with what is known so far.
 
     --model asks another question: what features do in a model that is there, whoever trained it. Printed is
     how much its measure falls when a feature’s values are shuffled inside queries (within) and over all of
@@ -88,17 +82,17 @@ def features(
               pomona features Fold1 --trees 0 --json
               pomona features test.txt --model model.pomona --group text=f1,f2,f3
     """
-    from pomona.cli.output import finish_analysis, progress_bars
+    from pomona.cli.output import finish_analysis, progress_bars, report_for
     from pomona.experiments.analysis.features import STAGES, examine_features
 
     if model is not None:
-        columns = named_columns(label, qid, doc_id)
-        _importance(data, model, measure, shuffles, group or [], top, columns, out, as_json=as_json)
+        columns = option.named_columns(label, qid, doc_id)
+        _importance(data, model, measure or None, shuffles, group or [], top, columns, out, as_json=as_json)
         return
     if group:
         raise InputError("--group goes with --model: name the model whose features are to be shuffled")
     measure = measure or "ndcg@10"
-    reading = {**named_columns(label, qid, doc_id), "undefined": undefined}
+    reading = {**option.named_columns(label, qid, doc_id), "undefined": undefined}
     found: dict[str, FeatureFindings] = {}
     for source in data:
         with progress_bars(source, STAGES, is_quiet=as_json) as watch:
@@ -108,19 +102,20 @@ def features(
             _print(source, found[source])
         if found[source].interrupted:
             break
-    report = None
-    if out is not None:
-        from pomona.report.section import report_of
-
-        report = report_of(
-            "features",
-            found,
-            title="How much each feature tells",
-            question="Which features rank documents, alone and together?",
-            summary=f"{', '.join(found)} · judged by {measure}",
-            datasets=list(found),
-        )
+    report = report_for(
+        out,
+        "features",
+        found,
+        title="How much each feature tells",
+        question="Which features rank documents, alone and together?",
+        summary=f"{', '.join(found)} · judged by {measure}",
+        datasets=list(found),
+    )
     finish_analysis(_tables(found), report, out, as_json=as_json)
+    _end(found)
+
+
+def _end(found: Mapping[str, FeatureFindings | FeatureImportance]) -> None:
     if any(one.interrupted for one in found.values()):
         typer.echo("pomona: interrupted; what was done by then is above", err=True)
         raise typer.Exit(130)
@@ -142,7 +137,7 @@ def _importance(
     import polars as pl
 
     from pomona.cli.inputs import read_labelled_for_model
-    from pomona.cli.output import finish_analysis, print_frame, progress_bars
+    from pomona.cli.output import finish_analysis, print_frame, progress_bars, report_for
     from pomona.experiments.analysis.feature_importance import FeatureImportance, examine_importance
     from pomona.rankers.loading import load_model
 
@@ -162,25 +157,20 @@ def _importance(
             print_frame(shown.head(top))
         if one.interrupted:
             break
-    report = None
-    if out is not None:
-        from pomona.report.section import report_of
-
-        report = report_of(
-            "importance",
-            found,
-            title=f"What features do in {model.name}",
-            question="Which features does this model lean on?",
-            summary=f"{', '.join(found)} · {model.name} ({type(ranker).__name__})",
-            datasets=list(found),
-        )
+    report = report_for(
+        out,
+        "importance",
+        found,
+        title=f"What features do in {model.name}",
+        question="Which features does this model lean on?",
+        summary=f"{', '.join(found)} · {model.name} ({type(ranker).__name__})",
+        datasets=list(found),
+    )
     tables = [one.table.select(pl.lit(source).alias("data"), pl.all()) for source, one in found.items()]
     facts = {"data": list(found), "measure": [one.measure for one in found.values()]}
     values = pl.DataFrame({**facts, "value": [one.value for one in found.values()]})
     finish_analysis({"facts": values, "importance": pl.concat(tables)}, report, out, as_json=as_json)
-    if any(one.interrupted for one in found.values()):
-        typer.echo("pomona: interrupted; what was done by then is above", err=True)
-        raise typer.Exit(130)
+    _end(found)
 
 
 def _group(text: str) -> tuple[str, list[str]]:

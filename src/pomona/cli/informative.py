@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pomona.cli.options import DocId, Json, Label, Measures, Qid, named_columns, split_measures
+from pomona.cli import options as option
 
 if TYPE_CHECKING:
     from pomona.experiments.analysis.informative import Informativeness
@@ -31,15 +31,15 @@ def informative(
     scores: Annotated[
         list[Path] | None, typer.Option(help="A system’s scores of DATA, one a line; repeat for more.")
     ] = None,
-    qrels: Annotated[Path | None, typer.Option(help="TREC judgments (with --run).")] = None,
-    run: Annotated[list[Path] | None, typer.Option(help="A TREC run; repeat for more.")] = None,
-    measure: Measures = None,
+    qrels: option.Qrels = None,
+    run: Annotated[list[Path] | None, option.RUN] = None,
+    measure: option.Measures = None,
     k: Annotated[int, typer.Option("-k", help="The cut-off of PC, precision after so many documents.")] = 10,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A directory for the report.")] = None,
-    label: Label = None,
-    qid: Qid = None,
-    doc_id: DocId = None,
-    as_json: Json = False,
+    out: option.ReportDirectory = None,
+    label: option.Label = None,
+    qid: option.Qid = None,
+    doc_id: option.DocId = None,
+    as_json: option.Json = False,
 ) -> None:
     """Infer from the value of a measure where the relevant documents of a list are, by the principle of
     maximum entropy, and compare with where they are (Yilmaz & Robertson 2009). Measures are average precision
@@ -53,17 +53,31 @@ def informative(
                   --scores lambdamart.txt
               pomona informative --qrels qrels.txt --run one.run --run two.run
     """
-    from pomona.cli.output import finish_analysis
+    from pomona.cli.output import finish_analysis, progress_bars, report_for
     from pomona.experiments.analysis.informative import MEASURES, informativeness
 
-    columns = named_columns(label, qid, doc_id)
+    columns = option.named_columns(label, qid, doc_id)
     datasets = _datasets(source, scores or [], qrels, run or [], columns)
-    measures = split_measures(measure) or MEASURES
-    with _progress(len(measures) * sum(map(len, datasets.values())), is_quiet=as_json) as watch:
-        found = informativeness(datasets, measures, n_top=k, watch=watch)
+    measures = option.split_measures(measure) or MEASURES
+    total = len(measures) * sum(map(len, datasets.values()))
+    with progress_bars("informative", ["systems"], is_quiet=as_json) as bar:
+        n_seen = count(1)
+        found = informativeness(
+            datasets, measures, n_top=k, watch=lambda _: bar("systems", next(n_seen) / total)
+        )
     if not as_json:
         _print(found)
-    finish_analysis(found.tables, _report(found) if out else None, out, as_json=as_json)
+    n_systems = found.systems["system"].n_unique()
+    report = report_for(
+        out,
+        "informative",
+        found,
+        title="Informative measures",
+        question="how much a measure tells about a list",
+        summary=f"{', '.join(found.datasets)} · {n_systems} systems · {len(found.measures)} measures",
+        datasets=found.datasets,
+    )
+    finish_analysis(found.tables, report, out, as_json=as_json)
 
 
 def _datasets(
@@ -101,31 +115,12 @@ def _datasets(
     return {source: systems_of_features(list(parts.values()))}
 
 
-@contextmanager
-def _progress(total: int, *, is_quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A bar on standard error, if that is a terminal, that goes on with each system."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=is_quiet or not console.is_terminal) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda system: bar.update(task, advance=1, description=system)
-
-
 def _print(found: Informativeness) -> None:
     from pomona.cli.output import print_frame
 
-    several = len(found.datasets) > 1
-    names = [
-        "measure",
-        *(["dataset"] if several else []),
-        "rms",
-        "mae",
-        "rms_of_inferred_pc",
-        "tau_of_inferred_pc",
-    ]
-    print_frame(found.summary.select(*names, "rms_to_pc", "tau_to_pc", "n_lists"))
+    names = ["measure", *(["dataset"] if len(found.datasets) > 1 else []), "rms", "mae"]
+    errors = ("rms_of_inferred_pc", "tau_of_inferred_pc", "rms_to_pc", "tau_to_pc", "n_lists")
+    print_frame(found.summary.select(*names, *errors))
     first = found.summary.unique("dataset", maintain_order=True)
     if n_left_out := int(first["n_left_out"].sum()):
         typer.echo(f"{n_left_out} lists are left out, of which none or all documents are relevant")
@@ -135,19 +130,3 @@ def _print(found: Informativeness) -> None:
         )
     if n_incomplete := int(first["n_incomplete"].sum()):
         typer.echo(f"{n_incomplete} lists miss relevant documents: of these, R counts those in the list")
-
-
-def _report(found: Informativeness) -> Any:
-    from pomona.report.section import report_of
-
-    n_systems = found.systems["system"].n_unique()
-    summary = f"{', '.join(found.datasets)} · {n_systems} systems · {len(found.measures)} measures"
-    question = "how much a measure tells about a list"
-    return report_of(
-        "informative",
-        found,
-        title="Informative measures",
-        question=question,
-        summary=summary,
-        datasets=found.datasets,
-    )

@@ -57,6 +57,21 @@ def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[Scor
     return scored_queries(dataset, given), [str(qid) for qid in dataset.qids]
 
 
+def read_with_validation(data: Path, valid: Path | None, columns: dict[str, Any]) -> tuple[Any, Any]:
+    """Training data and, if there are some, validation data, which must be of other queries."""
+    from pomona.data.overlap import shared_query
+    from pomona.data.read import read
+
+    training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
+    if held_out is not None and (twin := shared_query(training, held_out)) is not None:
+        raise InputError(
+            f"query {twin} has the same documents in {data}, so its measure would be too good: "
+            "give validation data of other queries",
+            valid,
+        )
+    return training, held_out
+
+
 def read_for_model(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Dataset:
     """The documents that a model is to score: a table needs no labels, and a sparse file not every feature.
 

@@ -50,6 +50,8 @@ def list(
     """
     from pomona.cli.output import print_json
 
+    if markdown and as_json:
+        raise typer.BadParameter("--markdown is no JSON: leave one of them out")
     if kind is Kind.rankers and (name or markdown):
         _tell_rankers(name, as_json=as_json)
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pomona.cli.options import Json, Measures, split_measures
+from pomona.cli.options import Json, Measures, ReportDirectory, split_measures
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def measures(
         ),
     ],
     measure: Measures = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A directory for the report.")] = None,
+    out: ReportDirectory = None,
     as_json: Json = False,
 ) -> None:
     """Compare measures by what they say of the same lists: the values, Pearson's, Spearman's and Kendall's
@@ -40,17 +40,14 @@ def measures(
               pomona measures 0,1,1,0,0 -m wta,rr,p@3,ap -o measures
               pomona measures results/mq2008 -m ndcg@10,err@10,ap
     """
-    from pomona.cli.output import finish_analysis
-    from pomona.report.section import report_of
+    from pomona.cli.output import finish_analysis, report_for
 
     compared, what = _compared(lists, split_measures(measure))
     if not as_json:
         _print(compared)
-    report = None
-    if out is not None:
-        summary = f"{what} · {len(compared.values)} lists · {len(compared.measures)} measures"
-        question = "what measures say of the same lists"
-        report = report_of("measures", compared, title="Measures", question=question, summary=summary)
+    summary = f"{what} · {len(compared.values)} lists · {len(compared.measures)} measures"
+    question = "what measures say of the same lists"
+    report = report_for(out, "measures", compared, title="Measures", question=question, summary=summary)
     finish_analysis(compared.tables, report, out, as_json=as_json)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pomona.cli.options import DocId, Json, Label, Measures, Model, Qid, named_columns, split_measures
+from pomona.cli import options as option
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,23 +17,21 @@ if TYPE_CHECKING:
 
 
 def optimality(
-    model: Model,
+    model: option.Model,
     data: Annotated[list[Path], typer.Argument(help="Files that the model is judged by, each by itself.")],
-    measure: Measures = None,
+    measure: option.Measures = None,
     directions: Annotated[int, typer.Option(help="How many random directions.")] = 460,
     steps: Annotated[str, typer.Option(help="How far along each, with commas between.")] = (
         "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"
     ),
     epsilon: Annotated[float, typer.Option(help="What counts as clearly better.")] = 0.003,
     relative: Annotated[bool, typer.Option("--relative", help="Steps are shares of ‖w‖.")] = False,
-    seed: Annotated[int, typer.Option(help="Of the directions: the same for every model and dataset.")] = 0,
-    label: Label = None,
-    qid: Qid = None,
-    doc_id: DocId = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A directory for report, tables, figures.")
-    ] = None,
-    as_json: Json = False,
+    seed: option.Seed = 0,
+    label: option.Label = None,
+    qid: option.Qid = None,
+    doc_id: option.DocId = None,
+    out: option.ReportDirectory = None,
+    as_json: option.Json = False,
 ) -> None:
     """Look for better parameters around those of a model (Donmez, Svore & Burges 2009).
 
@@ -50,7 +48,7 @@ def optimality(
               pomona optimality net.pomona train.txt -m ap,p@10 --relative \\
                   --out report
     """
-    from pomona.cli.output import finish_analysis, progress_bars
+    from pomona.cli.output import finish_analysis, progress_bars, report_for
     from pomona.data.read import read
     from pomona.experiments.analysis.optimality import local_optimality
     from pomona.rankers.loading import load_model
@@ -66,8 +64,8 @@ def optimality(
     found: dict[str, dict[str, LocalOptimality]] = {}
     interrupted = False
     for path in data:
-        documents = read(path, **named_columns(label, qid, doc_id))
-        for wanted in split_measures(measure) or [str(ranker.parsed_measure)]:
+        documents = read(path, **option.named_columns(label, qid, doc_id))
+        for wanted in option.split_measures(measure) or [str(ranker.parsed_measure)]:
             with progress_bars(str(path), [wanted], is_quiet=as_json) as watch:
                 hear = partial(_hear, watch, wanted, directions)
                 one = local_optimality(ranker, documents, wanted, **options, watch=hear)
@@ -77,18 +75,15 @@ def optimality(
                 break
         if interrupted:
             break
-    report = None
-    if out is not None:
-        from pomona.report.section import report_of
-
-        report = report_of(
-            "optimality",
-            found,
-            title="Is the model locally optimal?",
-            question="Is any direction better?",
-            summary=f"{model} ({type(ranker).__name__}) on {', '.join(found)}",
-            datasets=list(found),
-        )
+    report = report_for(
+        out,
+        "optimality",
+        found,
+        title="Is the model locally optimal?",
+        question="Is any direction better?",
+        summary=f"{model} ({type(ranker).__name__}) on {', '.join(found)}",
+        datasets=list(found),
+    )
     tables = _tables(found)
     if not as_json:
         _print(type(ranker).__name__, found, tables["optimality"])

@@ -7,6 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+TOOLS = ("letor3", "letor4", "mslr", "ranklib", "yahoo", "yahoo-half", "trec_eval", "trec_eval-10")
+"""Whose numbers `--as` gives."""
+
 Json = Annotated[bool, typer.Option("--json", help="For machines.")]
 Data = Annotated[Path, typer.Argument(help="LETOR text or a table (CSV, Parquet …), compressed or not.")]
 Sources = Annotated[list[str], typer.Argument(help="Files, fold directories or names of collections.")]
@@ -15,22 +18,86 @@ Model = Annotated[
     Path,
     typer.Argument(help="A model file: what `pomona train` wrote, or LightGBM, XGBoost, CatBoost, RankLib."),
 ]
+
+# What is read.
+Label = Annotated[str | None, typer.Option(help="The label column of a table [label].")]
+Qid = Annotated[str | None, typer.Option(help="The query column of a table [qid].")]
+DocId = Annotated[str | None, typer.Option(help="The document id column of a table.")]
+Valid = Annotated[Path | None, typer.Option(help="Validation data, by which training stops.")]
+Undefined = Annotated[
+    float | None, typer.Option(help="The value of what a line or log leaves out: nan or 0.")
+]
+Qrels = Annotated[Path | None, typer.Option(help="TREC judgments; what is judged are runs.")]
+QUERY = typer.Option(help="The id of a query.")
+RUN = typer.Option(help="A TREC run, with --qrels.")
+QueryTable = Annotated[
+    Path | None, typer.Option(help="A table with a row a query (column qid) and what --by names.")
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(help="Slice queries by a column of --queries; in a duel also of the table, or a feature."),
+]
+
+# How it is judged.
+_EXAMPLES = "e.g. ndcg@10, letor4:ndcg@10, rbp(p=0.8)"
 Measures = Annotated[
     list[str] | None,
-    typer.Option(
-        "--measure", "-m", help="e.g. ndcg@10, letor4:ndcg@10, rbp(p=0.8); repeat or separate by commas."
-    ),
+    typer.Option("--measure", "-m", help=f"{_EXAMPLES}; repeat or separate by commas."),
 ]
+Measure = Annotated[str, typer.Option("--measure", "-m", help=f"{_EXAMPLES}: one.")]
+Convention = Annotated[str | None, typer.Option(help="Whose rules: `pomona list conventions`.")]
+AsTool = Annotated[
+    str | None, typer.Option("--as", metavar="TOOL", help=f"Judge as a tool does: {', '.join(TOOLS)}.")
+]
+Ties = Annotated[str | None, typer.Option(help="stable, docid, expected, worst or best.")]
+Complete = Annotated[bool, typer.Option("-c", help="trec_eval -c: a judged query that a run lacks counts 0.")]
+Alpha = Annotated[float, typer.Option(help="How often a false claim is accepted, at the most.")]
+
+# What is trained, and how.
+Rankers = Annotated[
+    str | None,
+    typer.Option(help="Names of `pomona list rankers`, with parameters if you like: mart(n_trees=50)."),
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter; repeat.")
+]
+Trees = Annotated[int, typer.Option(min=0, help="Trees of each forest.")]
+Folds = Annotated[str | None, typer.Option(help="Which folds, as in 1,2,3; all when left out.")]
+FoldCount = Annotated[int | None, typer.Option("--n-folds", help="How many folds to cut a file into [5].")]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
+Seeds = Annotated[str | None, typer.Option(help="As in 0,1,2: train everything once for each.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; 1 gives the fairest times.")]
+Dask = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="The scheduler of a Dask cluster to work on.")
+]
+
+# Where it goes.
 Output = Annotated[
     Path | None, typer.Option("--out", "-o", help="Where to write; standard output if left out.")
 ]
 ReportDirectory = Annotated[
     Path | None, typer.Option("--out", "-o", help="A directory for report, tables, figures.")
 ]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; 1 gives the fairest times.")]
-Label = Annotated[str | None, typer.Option(help="The label column of a table [label].")]
-Qid = Annotated[str | None, typer.Option(help="The query column of a table [qid].")]
-DocId = Annotated[str | None, typer.Option(help="The document id column of a table.")]
+WorkDirectory = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="A directory for all that is kept: the same command goes on from it."),
+]
+NewModel = Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")]
+FORMAT = typer.Option(
+    "--format", "-f", help="What to write: `pomona list formats`; of data also by OUT's name."
+)
+
+# What engines want of a model.
+EngineVersion = Annotated[
+    str | None, typer.Option(help="Of the engine, where versions differ, e.g. 3.5 [the newest known].")
+]
+FeatureMap = Annotated[
+    Path | None, typer.Option(help="CSV: a feature of the model, its name in the engine; checked.")
+]
+Nonnegative = Annotated[bool, typer.Option("--nonnegative", help="Shift scores so that none is below 0.")]
+ModelName = Annotated[str, typer.Option(help="What the engine shall call the model.")]
+Store = Annotated[str | None, typer.Option(help="Its feature store (Solr) or feature set (Elasticsearch).")]
+Raw = Annotated[bool, typer.Option("--raw", help="For the plugins: XGBoost's own JSON (xgboost+json+raw).")]
 
 
 def named_columns(label: str | None, qid: str | None, doc_id: str | None) -> dict[str, Any]:

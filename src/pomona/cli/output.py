@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +19,28 @@ if TYPE_CHECKING:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    """One JSON document on standard output; what is not finite, which JSON has no word for, is null."""
+    typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@contextlib.contextmanager
+def said_as_notes(*, is_quiet: bool = False) -> Iterator[list[str]]:
+    """Print what the body warns of on standard error, after it; what is yielded has it then."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield notes
+    notes += [str(one.message) for one in caught]
+    for note in () if is_quiet else notes:
+        typer.echo(f"note: {note}", err=True)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -39,6 +61,15 @@ def _cell(value: Any, digits: int) -> str:
     if value is None:
         return "–"
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
+
+
+def report_for(out: Path | None, kind: str, findings: Any, **words: Any) -> Report | None:
+    """The report of an analysis (`report_of`) where a directory is given for it; else nothing is loaded."""
+    if out is None:
+        return None
+    from pomona.report.section import report_of
+
+    return report_of(kind, findings, **words)
 
 
 def finish_analysis(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pomona.cli.export import FeatureMap
-from pomona.cli.options import Data, DocId, Json, Label, Model, Qid, named_columns
+from pomona.cli.options import Data, DocId, FeatureMap, Json, Label, Model, Qid, named_columns
 
 if TYPE_CHECKING:
     from pomona.data.dataset import Dataset

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pomona.cli.options import DocId, Json, Label, Qid, ReportDirectory, named_columns
+from pomona.cli import options as option
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ def power(
         list[Path],
         typer.Argument(
             metavar="DATA OLD NEW | OLD.run NEW.run | TABLE",
-            help="A pilot: data and two files of scores; with --qrels two TREC runs; with --values a table.",
+            help="A pilot: data and two files of scores; with --qrels two TREC runs; with --columns a table.",
         ),
     ],
-    measure: Annotated[str, typer.Option("--measure", "-m", help="What is judged.")] = "ndcg@10",
-    qrels: Annotated[Path | None, typer.Option(help="TREC judgments: the files are runs.")] = None,
-    values: Annotated[
+    measure: option.Measure = "ndcg@10",
+    qrels: option.Qrels = None,
+    columns: Annotated[
         str | None,
         typer.Option(
             help="The file is a table of values a query: the columns OLD,NEW, or one of differences."
@@ -34,15 +34,15 @@ def power(
         float | None, typer.Option(help="What is to be shown; the pilot’s own if left out.")
     ] = None,
     power: Annotated[float, typer.Option(help="How likely it shall be found.")] = 0.8,
-    alpha: Annotated[float, typer.Option(help="How likely none is taken for one.")] = 0.05,
+    alpha: option.Alpha = 0.05,
     simulations: Annotated[int, typer.Option(help="How often queries are drawn from the pilot.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Of the simulation.")] = 0,
-    convention: Annotated[str | None, typer.Option(help="Whose rules: `pomona list conventions`.")] = None,
-    label: Label = None,
-    qid: Qid = None,
-    doc_id: DocId = None,
-    out: ReportDirectory = None,
-    as_json: Json = False,
+    seed: option.Seed = 0,
+    convention: option.Convention = None,
+    label: option.Label = None,
+    qid: option.Qid = None,
+    doc_id: option.DocId = None,
+    out: option.ReportDirectory = None,
+    as_json: option.Json = False,
 ) -> None:
     """From a pilot, tell how many queries a paired t-test needs for a difference, and what it can show now.
 
@@ -51,18 +51,18 @@ def power(
     \b
     Example:  pomona power test.txt old.txt new.txt -m ndcg@10 --difference 0.01
               pomona power --qrels qrels.txt bm25.run dense.run -m ap --power 0.9
-              pomona power pilot.csv --values old,new
+              pomona power pilot.csv --columns old,new
     """
-    from pomona.cli.output import finish_analysis, print_frame
+    from pomona.cli.output import finish_analysis, print_frame, report_for
     from pomona.experiments.analysis.power import FEW
     from pomona.experiments.analysis.power import power as analyse
 
     if simulations < 1:
         raise InputError(f"found {simulations} simulations, expected at least 1")
-    if values is not None:
-        pilot = _of_table(files, values)
+    if columns is not None:
+        pilot = _of_table(files, columns)
     else:
-        pilot = _of_systems(files, qrels, measure, convention, named_columns(label, qid, doc_id))
+        pilot = _of_systems(files, qrels, measure, convention, option.named_columns(label, qid, doc_id))
     options: dict[str, Any] = {"power": power, "alpha": alpha, "n_simulations": simulations, "seed": seed}
     found = analyse(pilot, difference=difference, **options)
     if not as_json:
@@ -70,17 +70,14 @@ def power(
         print_frame(found.curve)
         if found.n_queries < FEW:
             typer.echo(f"\na pilot of fewer than {FEW} queries tells little about the spread of all")
-    report = None
-    if out is not None:
-        from pomona.report.section import report_of
-
-        report = report_of(
-            "power",
-            found,
-            title="How many queries?",
-            question="How many queries must be judged?",
-            summary=f"{', '.join(path.name for path in files)}",
-        )
+    report = report_for(
+        out,
+        "power",
+        found,
+        title="How many queries?",
+        question="How many queries must be judged?",
+        summary=", ".join(path.name for path in files),
+    )
     finish_analysis(found.tables, report, out, as_json=as_json)
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pomona.experiments.runner import RunEvent
 
 
+_QUERIES = {"valid": "validation", "test": "test"}
+
+
 class Progress:
     """What is seen while a comparison runs: the runs under way, the last that ended, and the best so far."""
 
@@ -28,7 +31,7 @@ class Progress:
         self.started, self.has_begun = time.monotonic(), threading.Event()
         self._running: dict[str, tuple[RunSpec, float]] = {}
         self._ended: list[tuple[str, str, float, str]] = []
-        self._means: dict[str, list[float]] = {}
+        self._means: dict[str, dict[str, list[float]]] = {}  # by part and ranker
 
     def start(self, runs: Sequence[RunSpec], finished: Mapping[str, Any]) -> None:
         """Take note of what there is, and of what an earlier process did."""
@@ -58,8 +61,7 @@ class Progress:
             return
         seconds = time.monotonic() - self._running.pop(run.id)[1]
         self._count(run, result.state, result.record)
-        value = result.record.get("means", {}).get("test", {}).get(self.main)
-        shown = result.reason or f"{self.main} {value:.4f}"
+        shown = result.reason or self._told(*self._value(result.record))
         self._ended.append((str(run), result.state, seconds, shown))
         if not self.console.is_terminal:
             count = f"[{self.n_done + self.n_failed}/{self.n_runs}]"
@@ -75,14 +77,24 @@ class Progress:
         self.n_done += state == "done"
         self.n_failed += state == "failed"
         if state == "done" and run.kind not in BOUNDS:
-            self._means.setdefault(run.ranker, []).append(record["means"]["test"][self.main])
+            part, value = self._value(record)
+            self._means.setdefault(part, {}).setdefault(run.ranker, []).append(value)
+
+    def _value(self, record: Mapping[str, Any]) -> tuple[str, float]:
+        """The main measure of a run: on validation queries, or, where there are none, on test queries."""
+        part = "valid" if "valid" in record["means"] else "test"
+        return part, record["means"][part][self.main]
+
+    def _told(self, part: str, value: float) -> str:
+        return f"{_QUERIES[part]} {self.main} {value:.4f}"
 
     @property
     def best(self) -> str:
-        """The ranker with the highest mean over its finished runs."""
-        means = {ranker: sum(values) / len(values) for ranker, values in self._means.items()}
+        """The ranker with the highest mean over its finished runs; test queries choose only if they must."""
+        part = "valid" if "valid" in self._means else "test"
+        means = {ranker: sum(values) / len(values) for ranker, values in self._means.get(part, {}).items()}
         leader = max(means, key=lambda ranker: means[ranker], default=None)
-        return "" if leader is None else f"; best so far: {leader}, {self.main} {means[leader]:.4f}"
+        return "" if leader is None else f"; best so far: {leader}, {self._told(part, means[leader])}"
 
     def __rich__(self) -> Table | str:
         from rich import box

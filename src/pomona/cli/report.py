@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pomona._parameters import split_outside
-from pomona.cli.options import Json, Qid
+from pomona.cli.options import By, Json, Qid, QueryTable
 from pomona.errors import InputError
 
 
@@ -18,18 +18,15 @@ def report(
         list[str] | None,
         typer.Option(help="Sections, by name; separate by commas. A name that is none lists them."),
     ] = None,
-    by: Annotated[
-        list[str] | None, typer.Option(help="Slice queries by a column of --queries; all when left out.")
-    ] = None,
-    queries: Annotated[
-        Path | None, typer.Option(help="A table with a row a query (column qid) and what --by names.")
-    ] = None,
+    by: By = None,
+    queries: QueryTable = None,
     qid: Qid = None,
     as_json: Json = False,
 ) -> None:
     """Write DIRECTORY/report.html anew from what was kept; nothing is trained or judged again.
 
-    Queries are always sliced by their numbers of documents and of relevant documents. A column with many
+    Queries are always sliced by their numbers of documents and of relevant documents; with --queries also
+    by its columns, or those that --by names. A column with many
     numbers is cut at its quartiles, one with many texts (the query itself, say) by its number of words.
 
     \b

@@ -19,7 +19,8 @@ def score(
     """Write one score a line, in the order of the input (the form the LETOR scripts read).
 
     The labels of the data are not looked at: a table need not have any, nor a query column if the model
-    scores each document by itself. With --json the scores are one list.
+    scores each document by itself. With --json the scores are one list,
+    unless they go to a file.
 
     \b
     Example:  pomona score model.pomona test.txt -o scores.txt
@@ -33,12 +34,13 @@ def score(
     ranker = load_model(model)
     dataset = read_for_model(data, ranker, named_columns(label, qid, doc_id))
     ordered = ranker.predict(dataset)
-    if as_json:
-        print_json(ordered.tolist())
-        return
     text = "".join(f"{value!r}\n" for value in ordered.tolist())
-    if out is None:
-        typer.echo(text, nl=False)
-    else:
+    if out is not None:
         with whole_file(out) as file:
             file.write(text.encode())
+        if as_json:
+            print_json({"file": str(out), "documents": len(ordered)})
+    elif as_json:
+        print_json(ordered.tolist())
+    else:
+        typer.echo(text, nl=False)

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pomona._parameters import split_outside
-from pomona.cli.options import Jobs, Json
+from pomona.cli import options as option
 from pomona.errors import InputError
 
 _SIZES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -35,26 +34,21 @@ def study(
     data: Annotated[
         list[str], typer.Argument(help="Collections, fold directories, files, or simulate(queries=300).")
     ],
-    rankers: Annotated[
-        str | None,
-        typer.Option(help="As in `pomona compare` [lambdamart; of size and noise mart, too]."),
-    ] = None,
-    measures: Annotated[str, typer.Option(help="To judge by; the first is the main one.")] = "ndcg@10",
+    rankers: option.Rankers = None,
+    measure: option.Measures = None,
     values: Annotated[
         str | None,
         typer.Option(help="Of the variable, with commas: shares, leaves or cut-offs; of `search`, leaves."),
     ] = None,
     rates: Annotated[str | None, typer.Option(help="Learning rates that `search` tries.")] = None,
-    trees: Annotated[int, typer.Option(min=1, help="Trees; of `overfit` ten times as many.")] = 100,
+    trees: option.Trees = 100,
     draws: Annotated[int, typer.Option(min=1, help="How often sizes and noise are drawn.")] = 3,
-    folds: Annotated[str | None, typer.Option(help="Which folds, as in 1,2; all when left out.")] = None,
-    seeds: Annotated[str | None, typer.Option(help="As in 0,1,2: train everything once for each.")] = None,
+    folds: option.Folds = None,
+    seeds: option.Seeds = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the spec and do nothing.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Directory of the store and the report.")
-    ] = None,
-    jobs: Jobs = None,
-    as_json: Json = False,
+    out: option.WorkDirectory = None,
+    jobs: option.Jobs = None,
+    as_json: option.Json = False,
 ) -> None:
     """Compare a ranker with itself: with less data, wrong labels, more trees, other measures or parameters.
 
@@ -65,17 +59,20 @@ def study(
     cutoff    trained for the measure at several cut-offs k
     search    a grid of learning rates × leaves
 
-    The spec of the study is shown, and kept in the directory: to change more than the options can, edit it
-    and give it to `pomona compare`, which is what runs here, too: it resumes, and reports.
+    The rankers are lambdamart, of size and noise also mart, unless others are named; the first measure is the
+    main one [ndcg@10]. Of `overfit`, forests have ten times --trees. The spec of the study is shown, and kept
+    in the directory: to change more than the options can, edit it and give it to `pomona compare`, which
+    runs here, too: it resumes, and reports.
 
     \b
     Example:
         pomona study size mq2008 --rankers "lambdamart,adarank" --draws 5
         pomona study noise mq2008 --values 0,0.01,0.1,0.5
-        pomona study overfit mq2008 --values 5,31 --measures err@20
+        pomona study overfit mq2008 --values 5,31 -m err@20
         pomona study search "simulate(queries=500)" --dry-run
     """
     from pomona.cli.compare import integers, present
+    from pomona.cli.output import print_json
     from pomona.cli.progress import Progress
     from pomona.experiments.spec_options import dataset_table, ranker_tables
     from pomona.experiments.spec_reader import spec_of
@@ -84,7 +81,7 @@ def study(
     methods = ranker_tables(rankers or _RANKERS.get(kind, "lambdamart"))
     tables: dict[str, Any] = {
         "name": f"{kind.value} {' '.join(data)}",
-        "measures": split_outside(measures),
+        "measures": option.split_measures(measure) or ["ndcg@10"],
         "seeds": integers("seeds", seeds) or [0],
         "bounds": False,
         "dataset": [{**dataset_table(text), **shared} for text in data],
@@ -96,7 +93,7 @@ def study(
     spec = spec_of(tables)
     text = spec.to_toml()
     if dry_run:
-        typer.echo(text, nl=False)
+        print_json({"spec": text}) if as_json else typer.echo(text, nl=False)
         return
     out = out or Path(re.sub(r"[^\w.+-]+", "-", f"{spec.name}-study").strip("-"))
     watch = Progress(spec.main, preface=f"# the study as a file:\n\n{text}", is_quiet=as_json)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pomona.cli.options import Output
+from pomona.cli.options import Json, Output
 from pomona.errors import InputError, UnknownNameError
 
 
@@ -38,9 +38,11 @@ def table(
     ] = None,
     title: Annotated[str, typer.Option(help="A caption.")] = "",
     out: Output = None,
+    as_json: Json = False,
 ) -> None:
     """Write a table for a paper or a page. Columns of numbers are rounded alike and aligned; an empty cell, a
     dash or NA is a dash. LaTeX wants the package booktabs. `#` starts a comment.
+    With --json, the numbers of the file, whatever the format.
 
     \b
     Example:
@@ -48,6 +50,7 @@ def table(
       pomona table times.csv --lower seconds --digits 2
     """
     from pomona.cli.inputs import read_cells
+    from pomona.cli.output import print_json
     from pomona.report.csv_table import table_of_texts
     from pomona.report.file import write_anew
     from pomona.report.table import to_html, to_latex, to_markdown
@@ -67,6 +70,11 @@ def table(
         lower=is_lower,
         marks_best=best is Best.bold,
     )
+    if as_json:
+        heads = [column.title for column in made.columns]
+        values = [dict(zip(heads, (cell.value for cell in row.cells), strict=True)) for row in made.rows]
+        print_json({"title": title, "rows": values})
+        return
     written = {Format.md: to_markdown, Format.tex: to_latex, Format.html: to_html}[format](made)
     if out is None:
         typer.echo(written, nl=False)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from pomona.cli.options import Data, DocId, Json, Label, Qid, named_columns
+from pomona.cli.options import QUERY, Data, DocId, Json, Label, Qid, ReportDirectory, Settings, named_columns
 from pomona.errors import InputError
 
 _COUNTS = ("n_trees", "n_epochs", "n_rounds")
@@ -17,19 +16,13 @@ _PUBLISHED = {"normalize": False, "truncation": None, "noise": 0}
 def trace(
     ranker: Annotated[str, typer.Argument(help="One that learns in steps: a boosted forest, a network.")],
     data: Data,
-    query: Annotated[
-        list[str] | None, typer.Option(help="Id of a training query; repeat. Left out, one is chosen.")
-    ] = None,
+    query: Annotated[list[str] | None, QUERY] = None,
     iterations: Annotated[
         int | None, typer.Option(min=1, help="Trees or epochs to learn [50].", show_default=False)
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="Record every so many iterations.")] = 1,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter; repeat.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Directory of the report and the recorded numbers.")
-    ] = None,
+    settings: Settings = None,
+    out: ReportDirectory = None,
     label: Label = None,
     qid: Qid = None,
     doc_id: DocId = None,
@@ -37,10 +30,11 @@ def trace(
 ) -> None:
     """Record and draw score, place and force of every document of a query while a ranker learns.
 
-    The directory has the linked picture (report.html), the numbers for each iteration and document
-    (trace.parquet: iteration, qid, doc, row, label, score, rank, lambda, weight) and the measure of the query
-    and of all training queries (trace-measures.parquet). Lambdas are the published ones (normalize=false,
-    truncation=none, noise=0), unless set otherwise.
+    Several --query are recorded, each by itself; without, one is chosen. The directory has the linked picture
+    (report.html), the numbers for each iteration and document (trace.parquet: iteration, qid, doc, row,
+    label, score, rank, lambda, weight) and the measure of the query and of all training queries
+    (trace-measures.parquet). Lambdas are the published ones (normalize=false, truncation=none, noise=0),
+    unless set otherwise.
 
     \b
     Example:  pomona trace lambdamart train.txt --query 18219 \\
@@ -48,10 +42,8 @@ def trace(
               pomona trace mart train.txt --query 18219 --query 18220 \\
                   --iterations 100 -o watch
     """
-    import warnings
-
     from pomona._registry import find
-    from pomona.cli.output import finish_analysis, print_frame
+    from pomona.cli.output import finish_analysis, print_frame, report_for, said_as_notes
     from pomona.cli.train import parsed_settings
     from pomona.data.read import read
     from pomona.experiments.analysis.trace import watched
@@ -67,30 +59,25 @@ def trace(
     training = read(data, **named_columns(label, qid, doc_id))
     if out is not None:
         own_folder(out)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    with said_as_notes():
         fitted.fit(training, trace=record)
-    for warning in caught:
-        typer.echo(f"note: {warning.message}", err=True)
     if not query:
         n_documents = record.documents.filter(iteration=0).height
         typer.echo(f"note: no query was named, chose {record.qids[0]} ({n_documents} documents)", err=True)
     found = watched(record)
     if not as_json:
         print_frame(found.gains)
-    report = None
     if out is not None:
-        from pomona.report.section import report_of
-
         record.write(out)
-        how = ", ".join(f"{name}={value}" for name, value in chosen.items())
-        report = report_of(
-            "trace",
-            found,
-            title=cls.__name__,
-            question="what happens to documents while it learns",
-            summary=f"{data.name} · {training.n_queries} training queries · {how}",
-        )
+    how = ", ".join(f"{name}={value}" for name, value in chosen.items())
+    report = report_for(
+        out,
+        "trace",
+        found,
+        title=cls.__name__,
+        question="what happens to documents while it learns",
+        summary=f"{data.name} · {training.n_queries} training queries · {how}",
+    )
     finish_analysis({"gains": found.gains, "journeys": found.journeys}, report, out, as_json=as_json)
     if fitted.interrupted_:
         raise typer.Exit(130)

@@ -9,27 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from pomona._parameters import checked_parameters, read_parameters
-from pomona.cli.options import Data, DocId, Json, Label, Qid, named_columns
+from pomona.cli.options import Dask, Data, DocId, Json, Label, NewModel, Qid, Settings, Valid, named_columns
 from pomona.errors import InputError
 
 
 def train(
     ranker: Annotated[str, typer.Argument(help="A name of `pomona list rankers`.")],
     data: Data,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
-    valid: Annotated[
-        Path | None, typer.Option("--valid", help="Validation data, for early stopping.")
-    ] = None,
+    out: NewModel,
+    valid: Valid = None,
     base_model: Annotated[
         Path | None, typer.Option(help="A model whose scores a boosted forest adds its trees to.")
     ] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter; repeat.")
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Have the workers of a Dask cluster read and learn (forests)."),
-    ] = None,
+    settings: Settings = None,
+    dask: Dask = None,
     label: Label = None,
     qid: Qid = None,
     doc_id: DocId = None,
@@ -41,7 +34,8 @@ def train(
 
     Ctrl-C stops the training and writes the best model so far.
 
-    With --dask the data are files that the workers can read, a pattern in quotes for several.
+    With --dask the workers of a cluster read and learn (forests): the data are files that they can read, a
+    pattern in quotes for several.
 
     \b
     Example:  pomona train lambdamart train.txt --valid vali.txt \\
@@ -57,12 +51,10 @@ def train(
     """
     import logging
     import time
-    import warnings
 
     from pomona._registry import find
-    from pomona.cli.output import print_json
-    from pomona.data.overlap import shared_query
-    from pomona.data.read import read
+    from pomona.cli.inputs import read_with_validation
+    from pomona.cli.output import print_json, said_as_notes
 
     cls = find("rankers", ranker, "ranker").load()
     chosen = parsed_settings(cls, settings or [])
@@ -84,20 +76,13 @@ def train(
     training: Any = data
     held_out: Any = valid
     if dask is None:
-        training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
+        training, held_out = read_with_validation(data, valid, columns)
     else:
         start |= _on_cluster(cls, dask, columns)
-    if dask is None and held_out is not None and (twin := shared_query(training, held_out)) is not None:
-        raise InputError(
-            f"query {twin} has the same documents in {data}, so its measure would be too good: "
-            "give validation data of other queries",
-            valid,
-        )
     if as_json:
         logging.getLogger("pomona").setLevel(logging.ERROR)  # nothing about compiling
     started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, start.get("client") or nullcontext():
-        warnings.simplefilter("always", UserWarning)
+    with said_as_notes(is_quiet=as_json), start.get("client") or nullcontext():
         fitted.fit(training, valid=held_out, **start)
     seconds = time.perf_counter() - started
     fitted.save(out)
@@ -111,8 +96,6 @@ def train(
     if as_json:
         print_json(facts)
         return
-    for warning in caught:
-        typer.echo(f"note: {warning.message}", err=True)
     judged = "".join(f", validation {name} {value:.4f}" for name, value in facts.get("valid", {}).items())
     kept = "".join(f"{facts[unit]} {unit}, " for unit in ("trees", "iterations") if unit in facts)
     typer.echo(f"{fitted.name}: {kept}{seconds:.1f} s{judged}; model in {out}")

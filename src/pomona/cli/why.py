@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from pomona.cli.options import Data, DocId, Json, Label, Qid, Scores, named_columns
+from pomona.cli.options import Data, DocId, Json, Label, Measure, Qid, Scores, named_columns
 
 
 def why(
     data: Data,
     scores: Scores,
-    measure: Annotated[str, typer.Option("--measure", "-m", help="One measure, e.g. ndcg@10.")] = "ndcg@10",
+    measure: Measure = "ndcg@10",
     first: Annotated[str, typer.Option("--from", help="The convention to start from.")] = "definition",
     last: Annotated[str, typer.Option("--to", help="The convention to arrive at.")] = "letor4",
     label: Label = None,

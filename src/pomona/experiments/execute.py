@@ -43,7 +43,7 @@ from pomona.experiments.data_spec import PARTS
 from pomona.experiments.importance import importance_of
 from pomona.experiments.run import RunSpec
 from pomona.experiments.search import search, timed_fit
-from pomona.experiments.source import FoldSource, cut, digest, forget
+from pomona.experiments.source import FoldSource, cut, digest, forget, teaches
 from pomona.experiments.spec import ranker_class
 from pomona.experiments.stage import judged_stages
 from pomona.measures.judge import judge, scored_queries
@@ -184,7 +184,7 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
             "versions": versions(),
         }
     else:
-        ranker = _loaded(task.model, ranker_class(run.kind))
+        ranker = loaded(task.model, ranker_class(run.kind))
         scores = ranker.predict(fold.test)
     values, record["means"] = _judged(ranker, fold, scores, task.measures)
     files |= {"values": values, "scores": _parquet({"score": scores})}
@@ -236,8 +236,7 @@ def _a_few(data: Dataset | None) -> Any:
     """The first queries that have something to learn from."""
     if data is None:
         return None
-    starts = data.query_ptr[:-1]
-    mixed = np.flatnonzero(np.maximum.reduceat(data.y, starts) > np.minimum.reduceat(data.y, starts))
+    mixed = np.flatnonzero(teaches(data))
     return data.take((mixed if mixed.size else np.arange(data.n_queries))[:N_REHEARSED])
 
 
@@ -307,7 +306,8 @@ def _saved(ranker: Ranker) -> bytes:
         return path.read_bytes()
 
 
-def _loaded(model: bytes, cls: type[Ranker]) -> Ranker:
+def loaded(model: bytes, cls: type[Ranker] | None = None) -> Ranker:
+    """The ranker of the bytes of a model file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.pomona")
         path.write_bytes(model)

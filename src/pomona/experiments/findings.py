@@ -11,11 +11,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from pomona._registry import entries
+from pomona._types import Values
 from pomona.errors import InputError
 from pomona.experiments.analysis.pooled import Pooled, pooled
+from pomona.stats.paired import PairedTests, compare_pairs
 
 if TYPE_CHECKING:
     from pomona.experiments.results import Results
@@ -88,6 +92,22 @@ class Findings:
         """The rows of `quality` whose means can be ranked: no bounds, and all of the same queries."""
         return self.quality.filter(pl.col("is_comparable") & ~pl.col("is_bound"))
 
+    def compared(
+        self, values: Values, first: ArrayLike = (0,), second: ArrayLike = (1,), *, n_resamples: int = 0
+    ) -> list[PairedTests]:
+        """The tests of pairs of rows of (series × queries) values; of the first two, if no pairs are named.
+
+        n_resamples : as many at the least.
+        """
+        return compare_pairs(
+            values,
+            np.asarray(first, np.intp),
+            np.asarray(second, np.intp),
+            alpha=self.alpha,
+            n_resamples=max(self.n_resamples, n_resamples),
+            seed=self.seed,
+        )
+
 
 class Analysis(ABC):
     """A table that answers one question about a comparison.
@@ -106,7 +126,10 @@ class Analysis(ABC):
 
     @classmethod
     def table(cls, rows: Iterable[Any]) -> pl.DataFrame:
-        """Rows, tuples or dictionaries, as a table of the schema; what is not finite is null."""
+        """Rows, tuples or dictionaries, as a table of the schema; what is not finite, or missing, is null.
+
+        What a dictionary has beyond the schema is left out.
+        """
         frame = pl.DataFrame(list(rows), schema=cls.schema, orient="row")
         numbers = pl.col(pl.Float64)
         return frame.with_columns(pl.when(numbers.is_finite()).then(numbers))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from pomona.data.audit import audit
 from pomona.data.catalog import load_folds
+from pomona.data.categories import refuse_categories
 from pomona.data.concatenation import concatenated
 from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold, FoldFiles, Folds
@@ -30,6 +31,7 @@ from pomona.data.overlap import shared_query
 from pomona.data.read import read
 from pomona.data.simulate import simulate
 from pomona.data.statistics import describe
+from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
 from pomona.experiments.data_spec import DataSpec, Files, Simulated
 from pomona.experiments.spec import Spec
@@ -127,11 +129,34 @@ def cut(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
     return data.take(np.sort(order[n_valid:])), data.take(np.sort(order[:n_valid]))
 
 
+def teaches(data: Dataset) -> NDArray[np.bool_]:
+    """(n_queries,) whether the documents of a query have different labels."""
+    starts = data.query_ptr[:-1]
+    differs: NDArray[np.bool_] = np.maximum.reduceat(data.y, starts) > np.minimum.reduceat(data.y, starts)
+    return differs
+
+
 def _answered(data: Dataset | None) -> Any:
     """The queries with a relevant document."""
     if data is None:
         return None
     return data.take(np.flatnonzero(np.maximum.reduceat(data.y, data.query_ptr[:-1]) > 0))
+
+
+def numbered(parts: Sequence[Dataset], what: str) -> Dataset:
+    """The queries of all parts, each of its own, whatever its id; `what` refuses categories."""
+    lengths = np.concatenate([np.diff(part.query_ptr) for part in parts])
+    one = parts[0]
+    for part in parts:
+        refuse_categories(part, what)
+    return Dataset.from_parts(
+        one.X if len(parts) == 1 else np.concatenate([part.X for part in parts]),
+        np.concatenate([part.y for part in parts]),
+        offsets(lengths),
+        np.arange(len(lengths)),
+        doc_ids=TextColumn.joined([part.doc_ids for part in parts], [part.n_docs for part in parts]),
+        feature_names=one.feature_names,
+    )
 
 
 @lru_cache(maxsize=1)

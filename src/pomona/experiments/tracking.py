@@ -86,10 +86,7 @@ class _Logger:
         settings = {
             "datasets": ", ".join(data.name for data in spec.datasets),
             "rankers": ", ".join(row.label for row in spec.rankers),
-            **{
-                name: ", ".join(map(str, getattr(spec, name)))
-                for name in ("measures", "conventions", "seeds")
-            },
+            **{name: ", ".join(map(str, getattr(spec, name))) for name in _SETTINGS},
             "main": findings.main,
             "baseline": findings.baseline,
         }

@@ -15,23 +15,28 @@ _ROUND = tuple(digit * 10.0**power for power in range(9) for digit in (1, 2, 5))
 
 
 class Axis(NamedTuple):
-    """The field of a variable, its title, format and scale, and where ticks stand, if that is said."""
+    """The field of a variable, its title, format and scale, and where ticks stand, if that is said.
+
+    is_free : each panel has its own ends.
+    """
 
     field: str
     title: str
     form: str = "~s"
     scale: str = "linear"
     ticks: tuple[float, ...] = ()
+    is_free: bool = False
 
     def encoded(self, rows: Rows) -> alt.X:
         """The axis of these rows."""
         values = [row[self.field] for row in rows]
-        scale = alt.Scale(type=self.scale, domain=[min(values), max(values)], nice=False)  # type: ignore[arg-type]
-        if self.scale == "symlog":
-            scale = alt.Scale(type="symlog", constant=1, domain=[min(values), max(values)], nice=False)
+        ends: dict[str, Any] = {} if self.is_free else {"domain": [min(values), max(values)]}
+        kind: dict[str, Any] = {"type": self.scale, **({"constant": 1} if self.scale == "symlog" else {})}
+        scale = alt.Scale(**kind, **ends, zero=False if self.is_free else alt.Undefined, nice=False)
+        step: Any = 1 if self.is_free else alt.Undefined  # of iterations there are no halves
         places = self.ticks or (_ROUND if self.scale == "log" else ())
         ticks = [tick for tick in places if min(values) <= tick <= max(values)]
-        axis: dict[str, Any] = {"values": ticks} if ticks else {"tickCount": 6}
+        axis: dict[str, Any] = {"values": ticks} if ticks else {"tickCount": 6, "tickMinStep": step}
         return alt.X(
             f"{self.field}:Q",
             title=self.title,
@@ -61,7 +66,10 @@ def curves(
     if not rows:
         return None
     words, form = value
-    named = alt.Legend(title=None, orient="top", columns=3, symbolOpacity=1, labelLimit=180)
+    symbol: Any = alt.Undefined if has_points else "stroke"
+    named = alt.Legend(
+        title=None, orient="top", columns=3, symbolOpacity=1, symbolType=symbol, labelLimit=180
+    )
     look, has_band = series_of("series", series, named), "low" in rows[0]
     ends = {"low": ("from", form), "high": ("to", form)} if has_band else {}
     told = {"mean": (words, form), **ends, x.field: (x.title, x.form), **(about or {})}

@@ -96,6 +96,10 @@ class Section:
     order: ClassVar[int]
     report: ClassVar[str] = "comparison"
 
+    def heading(self, findings: Any) -> str:
+        """What the page calls it, where that depends on what was found."""
+        return self.title
+
     def overall(self, findings: Any) -> Parts:
         """What is said once, above the datasets."""
         return ()
@@ -107,9 +111,10 @@ class Section:
 
 @dataclass
 class Composed:
-    """A section with its parts; `panels` are those of each dataset."""
+    """A section with its title and parts; `panels` are those of each dataset."""
 
     section: Section
+    title: str
     overall: list[Part]
     panels: dict[str, list[Part]]
 
@@ -170,6 +175,7 @@ def compose(sections: Iterable[Section], findings: Any, datasets: Sequence[str])
     every = [
         Composed(
             section,
+            section.heading(findings),
             _kept(section.overall(findings)),
             {dataset: _kept(section.of_dataset(findings, dataset)) for dataset in datasets},
         )

@@ -79,3 +79,22 @@ def test_refused(ranker, data):
     alone = pm.Dataset(np.zeros((1, 4)), [1], [1])
     with pytest.raises(InputError, match="one document"):
         pm.explain(ranker, alone, 1)
+
+
+def test_categories_go_by_their_names():
+    genres = ["news", "blog", "shop", "blog"] * 6
+    frame = pl.DataFrame(
+        {"genre": genres, "bm25": np.arange(24) / 8}, schema_overrides={"genre": pl.Categorical}
+    )
+    labels = [2 if genre == "blog" else 0 for genre in genres]
+    data = pm.Dataset(frame, labels, np.repeat(np.arange(6), 4))
+    ranker = pm.MART(n_trees=5, n_leaves=4, min_docs=1).fit(data)
+    others = pm.Dataset(
+        frame[:4].with_columns(genre=pl.Series(["shop", None, "news", "blog"])), [0, 0, 0, 1], [1] * 4
+    )
+    found = pm.explain(ranker, others, 1, ["1", "4"])  # of other codes than the model's
+    row = found.difference.filter(feature="genre").row(0, named=True)
+    assert (row["value_a"], row["value_b"]) == ("shop", "blog")
+    assert found.difference.filter(feature="bm25")["value_b"].item() == "0.375"
+    values = found.contributions.filter(feature="genre")
+    assert set(values["value"]) <= {"shop", None, "news", "blog"}

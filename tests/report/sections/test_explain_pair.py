@@ -1,7 +1,12 @@
 import pytest
 
 import pomona as pm
-from pomona.report.sections.explain_pair import ExplainPairSection, difference_bars, difference_table
+from pomona.report.sections.explain_pair import (
+    ExplainPairSection,
+    difference_bars,
+    difference_table,
+    in_words,
+)
 from report.drawn import spec_of
 
 
@@ -26,3 +31,10 @@ def test_the_words_and_the_table(found):
     rows = difference_table(found).rows
     assert sum(row.cells[6].value == "yes" for row in rows) == len(found.carriers)
     assert numbers.table.name == "difference"
+
+
+def test_values_in_words():
+    assert [in_words(value) for value in (0.123456, float("nan"), None, "news")] == [
+        *("0.1235", "undefined"),
+        *("undefined", "news"),
+    ]

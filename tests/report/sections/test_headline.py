@@ -98,3 +98,12 @@ def test_warnings_stand_below():
     assert "<li>1 &lt; 2</li>" in said.text
     (said,) = HeadlineSection().overall(changed(invented(), warnings=[]))
     assert "aside" not in said.text
+
+
+def test_below_a_study_the_heading_says_what_is_answered():
+    findings = invented(3, conventions=("definition",), failed=False)
+    assert HeadlineSection().heading(findings) == "The answer"
+    study = pl.DataFrame([dict.fromkeys(findings.study.columns)], schema=findings.study.schema)
+    assert "complete data" in HeadlineSection().heading(changed(findings, study=study))
+    grid = pl.DataFrame([dict.fromkeys(findings.grid.columns)], schema=findings.grid.schema)
+    assert HeadlineSection().heading(changed(findings, grid=grid)) == "Which ranker is best"

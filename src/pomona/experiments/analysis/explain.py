@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pomona._types import Values
+from pomona._types import Features, Values
+from pomona.data.categories import Categories
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.rankers.base import Ranker
@@ -27,7 +28,8 @@ class ExplainedQuery:
     Attributes
     ----------
     documents : rank, document, label, score, and what of it the features do not explain (`gap`).
-    contributions : document, feature, its value, and what it adds to the score, by rank and size.
+    contributions : document, feature, its value, and what it adds to the score, by rank and size. Where a
+        feature is of categories, values are texts: their names, and numbers as they are written.
     a, b : the two documents that are compared; by default the first two of the list.
     difference : feature, its value in both, what it adds to both, and the difference, the largest first.
     carriers : the features that carried the swap.
@@ -115,8 +117,9 @@ def explain(
         }
     ).sort("rank")
     features = pl.Series("feature", found.feature_names)
+    values = [_values(row, ranker.categories_) for row in found.features]
     parts = [
-        pl.DataFrame({"feature": features, "value": found.features[i], "contribution": found.values[i]})
+        pl.DataFrame({"feature": features, "value": values[i], "contribution": found.values[i]})
         .with_columns(pl.lit(names[i]).alias("document"))
         .filter(pl.col("contribution") != 0)
         .sort(pl.col("contribution").abs(), descending=True, maintain_order=True)
@@ -126,8 +129,8 @@ def explain(
     difference = pl.DataFrame(
         {
             "feature": features,
-            "value_a": found.features[first],
-            "value_b": found.features[second],
+            "value_a": values[first],
+            "value_b": values[second],
             "adds_to_a": found.values[first],
             "adds_to_b": found.values[second],
             "difference": found.values[first] - found.values[second],
@@ -145,6 +148,15 @@ def explain(
         difference,
         _carriers(found.values[first] - found.values[second], found.feature_names),
     )
+
+
+def _values(row: Features, categories: Categories) -> pl.Series:
+    """What the features of a document are; with categories among them, in words."""
+    if not categories:
+        return pl.Series(row)
+    names = {(j, code): name for j, known in categories.items() for code, name in enumerate(known)}
+    words = [None if x != x else names.get((j, x), f"{x:.6g}") for j, x in enumerate(row.tolist())]
+    return pl.Series(words, dtype=pl.String)
 
 
 def _place(data: Dataset, query: Any) -> int:

@@ -18,7 +18,6 @@ import numpy as np
 import polars as pl
 
 from pomona.data.catalog import COLLECTIONS, load_folds
-from pomona.data.categories import refuse_categories
 from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold, Folds
 from pomona.data.k_fold import QueryKFold
@@ -33,7 +32,7 @@ from pomona.experiments.analysis.feature_information import (
     n_queries_with_pairs,
 )
 from pomona.experiments.analysis.feature_subsets import forward_selection, selection_means
-from pomona.experiments.source import cut
+from pomona.experiments.source import cut, numbered
 from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 
@@ -216,19 +215,8 @@ def _with_validation(fold: Fold) -> Fold:
 
 
 def _together(parts: Sequence[Dataset]) -> Dataset:
-    """The documents of all parts; queries of different parts stay apart, even when they carry the same id."""
     names = parts[0].feature_names
-    for part in parts:
-        refuse_categories(part, "the analysis of features")
-    aligned = [part.with_features(names).gathered() for part in parts]
-    lengths = np.concatenate([part.query_lengths for part in aligned])
-    return Dataset.from_parts(
-        np.concatenate([part.X for part in aligned]),
-        np.concatenate([part.y for part in aligned]),
-        np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        np.arange(len(lengths)),
-        feature_names=names,
-    )
+    return numbered([part.with_features(names).gathered() for part in parts], "the analysis of features")
 
 
 def _add_alone(

@@ -22,7 +22,6 @@ from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.measures.parse import measure as parse_measure
 from pomona.stats.bootstrap import Resampled
 from pomona.stats.norm import norm_performance
-from pomona.stats.paired import compare_pair
 
 
 class Grid(Analysis):
@@ -54,7 +53,7 @@ class Grid(Analysis):
                     row |= {"valid": by_valid.get(label)}
                     for end, (name, value) in zip(("", "_2"), given.items(), strict=False):
                         row |= {f"variable{end}": name, f"x{end}": _number(value), f"value{end}": str(value)}
-                    rows.append({name: row.get(name) for name in cls.schema})
+                    rows.append(row)
         return cls.table(rows)
 
 
@@ -133,13 +132,11 @@ def _extremes(data: Pooled, findings: Findings) -> Iterator[Mapping[str, Any]]:
         if best == worst:
             continue
         for measure in findings.measures:
-            values = _of(data, [best, worst], measure)
-            how: dict[str, Any] = {"n_resamples": findings.n_resamples, "seed": findings.seed}
-            tests = compare_pair(*values, alpha=findings.alpha, **how)
+            (tests,) = findings.compared(_of(data, [best, worst], measure))
             means = [data.mean(ranker, measure) for ranker in part["ranker"]]
             row = {"dataset": data.dataset, "group": group, "measure": measure, "best": best, "worst": worst}
-            row |= {**asdict(tests), "agree": tests.agree(findings.alpha), "spread": max(means) - min(means)}
-            yield {name: row[name] for name in Extremes.schema}
+            decided = {"agree": tests.agree(findings.alpha), "spread": max(means) - min(means)}
+            yield row | asdict(tests) | decided
 
 
 def _of(data: Pooled, rankers: list[str], measure: str) -> Values:

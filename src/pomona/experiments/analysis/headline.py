@@ -64,7 +64,7 @@ class Headline(Analysis):
             row |= {
                 f"{role}_{time}": spent.get(row.get(role), {}).get(time) for role in _ROLES for time in _TIMES
             }
-            rows.append({name: row.get(name) for name in cls.schema})
+            rows.append(row)
         return cls.table(rows)
 
 

@@ -49,5 +49,5 @@ class Models(Analysis):
             row |= {"steps": run["best_iteration"], "bytes": run["model_bytes"]}
             row |= {"chosen": ", ".join(f"{name} = {word(value)}" for name, value in chosen.items())}
             row |= {"name": names[run["run"]], "file": f"models/{run['run']}.pomona"}
-            rows.append({name: row[name] for name in cls.schema})
+            rows.append(row)
         return cls.table(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,6 @@ import polars as pl
 
 from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.corrections import holm
-from pomona.stats.paired import compare_pair
 
 SHOWN = (100, 200)
 """The iterations that the thesis speaks of (Modrý 2014, section 5.4)."""
@@ -45,7 +45,7 @@ class Overfitting(Analysis):
             for row, p in zip(family, holm([row["randomization_p"] for row in family]), strict=True):
                 significant = bool(row["agree"] and p <= findings.alpha)
                 rows.append({**row, "holm_p": float(p), "is_significant": significant})
-        return cls.table([{name: row[name] for name in cls.schema} for row in rows])
+        return cls.table(rows)
 
 
 def _row(part: pl.DataFrame, findings: Findings) -> dict[str, Any]:
@@ -67,16 +67,12 @@ def _row(part: pl.DataFrame, findings: Findings) -> dict[str, Any]:
     }
     by_query = {name: one.group_by(keys).agg(pl.col("value").mean()).sort(keys) for name, one in at.items()}
     last, chosen = (by_query[name]["value"].to_numpy() for name in ("at_last", "at_chosen"))
-    tests = compare_pair(
-        last, chosen, alpha=findings.alpha, n_resamples=findings.n_resamples, seed=findings.seed
-    )
-    tested = ("difference", "low", "high", "t_p", "wilcoxon_p", "sign_p", "randomization_p")
+    (tests,) = findings.compared(np.stack([last, chosen]))
     return {
         **part.select("dataset", "ranker", "measure").row(0, named=True),
-        "n_queries": len(last),
         "chosen": runs["chosen"].mean(),
         "last": runs["last"].mean(),
         **{name: float(np.mean(values["value"].to_numpy())) for name, values in by_query.items()},
-        **{name: getattr(tests, name) for name in tested},
+        **asdict(tests),
         "agree": tests.agree(findings.alpha),
     }

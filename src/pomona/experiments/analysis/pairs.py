@@ -26,7 +26,7 @@ from pomona.experiments.analysis.pooled import Pooled
 from pomona.experiments.analysis.variant import contenders
 from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.corrections import benjamini_hochberg, holm
-from pomona.stats.paired import PairedTests, compare_pairs
+from pomona.stats.paired import PairedTests
 
 MOST_PAIRED = 40
 """Of so many rankers every pair is tested."""
@@ -112,7 +112,7 @@ def _tests(data: Pooled, findings: Findings) -> dict[tuple[int, int], PairedTest
     """The tests of (measure, pair), both as numbers; pairs with the same queries are tested together."""
     first, second = _chosen_pairs(data, findings)
     # The smallest p of B resamples is 1 / (B + 1): Holm's correction of so many pairs must be able to reject.
-    n_resamples = max(findings.n_resamples, math.ceil(2 * len(first) / findings.alpha))
+    n_resamples = math.ceil(2 * len(first) / findings.alpha)
     common = data.present[first] & data.present[second]
     measures = np.array([data.measures.index(measure) for measure in findings.measures])
     tested: dict[tuple[int, int], PairedTests] = {}
@@ -124,14 +124,8 @@ def _tests(data: Pooled, findings: Findings) -> dict[tuple[int, int], PairedTest
         rows = data.values[np.ix_(used, np.flatnonzero(queries), measures)]  # (rankers, queries, measures)
         rows = np.moveaxis(rows, 2, 0)
         offsets = len(used) * np.arange(len(measures))[:, None]
-        tests = compare_pairs(
-            rows.reshape(-1, rows.shape[2]),
-            (offsets + np.searchsorted(used, first[chosen])).ravel(),
-            (offsets + np.searchsorted(used, second[chosen])).ravel(),
-            alpha=findings.alpha,
-            n_resamples=n_resamples,
-            seed=findings.seed,
-        )
+        one, other = ((offsets + np.searchsorted(used, side[chosen])).ravel() for side in (first, second))
+        tests = findings.compared(rows.reshape(-1, rows.shape[2]), one, other, n_resamples=n_resamples)
         keys = [(m, int(pair)) for m in range(len(measures)) for pair in chosen]
         tested.update(zip(keys, tests, strict=True))
     return tested

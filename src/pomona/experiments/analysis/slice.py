@@ -20,7 +20,7 @@ from pomona.experiments.analysis.pooled import Pooled
 from pomona.experiments.analysis.query_slice import LENGTH, RELEVANT, QuerySlice, slice_of
 from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.stats.corrections import holm
-from pomona.stats.paired import PairedTests, compare_pairs
+from pomona.stats.paired import PairedTests
 
 
 class Slices(Analysis):
@@ -42,8 +42,7 @@ class Slices(Analysis):
 
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
-        rows = (row for data in findings.pooled for row in _rows(data, findings))
-        return cls.table({name: row[name] for name in cls.schema} for row in rows)
+        return cls.table(row for data in findings.pooled for row in _rows(data, findings))
 
 
 class Dependence(Analysis):
@@ -96,11 +95,11 @@ def _rows(data: Pooled, findings: Findings) -> Iterator[dict[str, Any]]:
     ]
     groups = [(one, name, chosen) for one, name, chosen in groups if chosen.any()]
     # The smallest p of B resamples is 1 / (B + 1): Holm's correction of the family must be able to reject.
-    n_resamples = max(findings.n_resamples, math.ceil(2 * len(first) * len(groups) / findings.alpha))
-    how: dict[str, Any] = {"alpha": findings.alpha, "n_resamples": n_resamples, "seed": findings.seed}
+    n_resamples = math.ceil(2 * len(first) * len(groups) / findings.alpha)
     family: list[PairedTests] = []
     for _, _, chosen in groups:
-        family += compare_pairs(np.ascontiguousarray(values[:, chosen]), first, second, **how)
+        rows = np.ascontiguousarray(values[:, chosen])
+        family += findings.compared(rows, first, second, n_resamples=n_resamples)
     where = [(group, r) for group in groups for r in first]
     for ((one, name, chosen), r), tests in zip(where, decisions(family, findings.alpha), strict=True):
         yield {

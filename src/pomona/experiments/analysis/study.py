@@ -21,7 +21,7 @@ from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.experiments.variation import Variation
 from pomona.stats.bootstrap import interval_crossed
 from pomona.stats.corrections import holm
-from pomona.stats.paired import PairedTests, compare_pairs
+from pomona.stats.paired import PairedTests
 
 _COUNTS = ("n_train_queries", "n_train_docs", "n_features")
 
@@ -96,7 +96,6 @@ def _rows(data: DataSpec, by_name: dict[str, Pooled], findings: Findings) -> Ite
                     agree = None if test is None else test.agree(findings.alpha)
                     known = [facts[name] for name in point.variants]
                     yield {
-                        **dict.fromkeys(Study.schema),
                         "dataset": data.name,
                         "variable": variable,
                         "series": ", ".join(filter(None, (ranker, others))),
@@ -184,14 +183,7 @@ def _tests(
     tests: list[PairedTests | None] = [None] * len(rows)
     corrected: list[float | None] = [None] * len(rows)
     if len(others) and rows.shape[1] > 1:
-        pairs = compare_pairs(
-            rows,
-            others,
-            np.full(len(others), reference),
-            alpha=findings.alpha,
-            n_resamples=findings.n_resamples,
-            seed=findings.seed,
-        )
+        pairs = findings.compared(rows, others, np.full(len(others), reference))
         for i, test, p in zip(others, pairs, holm([one.randomization_p for one in pairs]), strict=True):
             tests[i], corrected[i] = test, float(p)
     return tests, corrected
@@ -230,6 +222,5 @@ class Enough(Analysis):
             enough = next(
                 point for point in points if not (point["is_significant"] and point["difference"] < 0)
             )
-            found = {name: enough[name] for name in cls.schema if name in enough}
-            rows.append({**found, "whole": whole["n_train_docs"], "whole_mean": whole["mean"]})
-        return cls.table([{name: row[name] for name in cls.schema} for row in rows])
+            rows.append({**enough, "whole": whole["n_train_docs"], "whole_mean": whole["mean"]})
+        return cls.table(rows)

@@ -32,8 +32,8 @@ class Trials(Analysis):
         rows = []
         for trial in findings.results.trials.iter_rows(named=True):
             for parameter, setting in json.loads(trial["parameters"]).items():
-                row = {**trial, "parameter": parameter, "setting": word(setting), "x": _number(setting)}
-                rows.append({name: row[name] for name in cls.schema})
+                words = {"parameter": parameter, "setting": word(setting), "x": _number(setting)}
+                rows.append({**trial, **words})
         return cls.table(rows)
 
 

@@ -23,6 +23,7 @@ from pomona.experiments.best.plan import Plan
 from pomona.experiments.best.race import Runner
 from pomona.experiments.best.search import Limits, Progress, Search
 from pomona.experiments.best.stack import Estimate
+from pomona.experiments.source import teaches
 from pomona.experiments.store import Store
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
@@ -199,8 +200,7 @@ def _trial(search: Search, runner: Runner, weight: float) -> dict[str, Any]:
 
 
 def _refuse_unteachable(train: Dataset) -> None:
-    starts = train.query_ptr[:-1]
-    if not (np.maximum.reduceat(train.y, starts) > np.minimum.reduceat(train.y, starts)).any():
+    if not teaches(train).any():
         raise InputError(
             "there is nothing to learn: the labels of each query are all equal; check the label column"
         )

@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._arrays import read_arrays, write_arrays
-from pomona.data.categories import refuse_categories
 from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold
-from pomona.data.text import TextColumn, offsets
+from pomona.data.text import TextColumn
 from pomona.errors import InputError
-from pomona.experiments.source import FoldSource
+from pomona.experiments.source import FoldSource, numbered, teaches
 
 LEARN, STOP, JUDGE = 1, 2, 3
 _KIND = "search"
+_SEARCH = "the search for the best ranker"
 _FILE = "data.pomona"
 
 
@@ -46,7 +46,7 @@ class Plan:
         """By cross-validation, or by the validation queries, where there are some."""
         random = np.random.default_rng(seed)
         if valid is None:
-            return cls(_numbered([train]), _crossed(train, n_folds, random))
+            return cls(numbered([train], _SEARCH), _crossed(train, n_folds, random))
         if valid.n_queries < 2:
             raise InputError(
                 f"found {valid.n_queries} validation query, expected 2 at least (one to stop by, one to "
@@ -55,7 +55,8 @@ class Plan:
         half = np.where(_spread(valid, 2, random) == 0, STOP, JUDGE)
         of_valid = np.stack([half, STOP + JUDGE - half, np.full(len(half), STOP)])
         learning = np.full((3, train.n_queries), LEARN)
-        return cls(_numbered([train, valid]), np.concatenate([learning, of_valid], axis=1).astype(np.int8))
+        roles = np.concatenate([learning, of_valid], axis=1).astype(np.int8)
+        return cls(numbered([train, valid], _SEARCH), roles)
 
     @property
     def n_folds(self) -> int:
@@ -161,26 +162,8 @@ def _crossed(train: Dataset, n_folds: int, random: np.random.Generator) -> NDArr
 
 def _spread(data: Dataset, n_parts: int, random: np.random.Generator) -> NDArray[np.int64]:
     """The part of each query, at random; those whose labels differ are spread over the parts first."""
-    starts = data.query_ptr[:-1]
-    teaches = np.maximum.reduceat(data.y, starts) > np.minimum.reduceat(data.y, starts)
     order = random.permutation(data.n_queries)
-    order = order[np.argsort(~teaches[order], kind="stable")]
+    order = order[np.argsort(~teaches(data)[order], kind="stable")]
     part = np.empty(data.n_queries, np.int64)
     part[order] = np.arange(data.n_queries) % n_parts
     return part
-
-
-def _numbered(parts: list[Dataset]) -> Dataset:
-    """The queries of all parts, each of its own, whatever its id."""
-    lengths = np.concatenate([np.diff(part.query_ptr) for part in parts])
-    one = parts[0]
-    for part in parts:
-        refuse_categories(part, "the search for the best ranker")
-    return Dataset.from_parts(
-        one.X if len(parts) == 1 else np.concatenate([part.X for part in parts]),
-        np.concatenate([part.y for part in parts]),
-        offsets(lengths),
-        np.arange(len(lengths)),
-        doc_ids=TextColumn.joined([part.doc_ids for part in parts], [part.n_docs for part in parts]),
-        feature_names=one.feature_names,
-    )

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import gc
 import io
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -30,14 +28,13 @@ from pomona.experiments.best.plan import JUDGE, Plan, PlanSource
 from pomona.experiments.best.race import Job, Outcome, Race, Rung, Runner, rungs_of
 from pomona.experiments.best.stack import rehearse
 from pomona.experiments.cut_short import TOO_LONG
-from pomona.experiments.execute import RunResult, Task, execute, versions
+from pomona.experiments.execute import RunResult, Task, execute, loaded, versions
 from pomona.experiments.run import RunSpec
 from pomona.experiments.runner import share_cores
 from pomona.experiments.spec import ranker_class
 from pomona.experiments.store import Store
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.base import Ranker
-from pomona.rankers.loading import load_model
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json
 
 _VALUE = "value"
@@ -286,14 +283,6 @@ def _outcome(record: Mapping[str, Any]) -> Outcome:
     micro = 1e6 * record["score_seconds"] / max(record["n_test_docs"], 1)
     value = record["means"]["test"][_VALUE]
     return Outcome(value, record["train_seconds"], micro, record.get("at", 0.0))
-
-
-def loaded(model: bytes) -> Ranker:
-    """The ranker of the bytes of a model file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "model.pomona")
-        path.write_bytes(model)
-        return load_model(path)
 
 
 def why_not(ranker: Ranker, format: str) -> str:

@@ -9,6 +9,7 @@ from pomona.experiments.analysis.explain import ExplainedQuery
 from pomona.report.digits import count, fixed, signed
 from pomona.report.encoding import Chart, Rows, data_of, names_across, names_down, sized, tips
 from pomona.report.section import Figure, Numbers, Parts, Section
+from pomona.report.sections.explain_pair import in_words
 from pomona.report.table import Table, make_table, number, text
 
 MOST_DOCUMENTS = 20
@@ -48,7 +49,7 @@ def contribution_grid(findings: ExplainedQuery) -> Chart | None:
         {
             "name": names[row["document"]],
             "feature": row["feature"],
-            "value": None if row["value"] != row["value"] else row["value"],
+            "value": in_words(row["value"], 6),
             "contribution": row["contribution"],
             "size": abs(row["contribution"]),
         }
@@ -59,9 +60,7 @@ def contribution_grid(findings: ExplainedQuery) -> Chart | None:
         x=names_across("feature", features, 120, grid=False),
         y=names_down("name", list(names.values()), 220, grid=True),
         size=size,
-        tooltip=tips(
-            name="document", feature="feature", value=("value", ".6g"), contribution=("adds", "+.4f")
-        ),
+        tooltip=tips(name="document", feature="feature", value="value", contribution=("adds", "+.4f")),
     )
     chart = alt.layer(
         base.transform_filter("datum.contribution > 0").mark_point(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import altair as alt
 import polars as pl
 
@@ -48,9 +50,9 @@ def difference_bars(findings: ExplainedQuery) -> Chart | None:
     every = findings.difference.filter(pl.col("difference") != 0)
     rows: Rows = [
         {
-            "name": f"{row['feature']}: {significant_or_word(row['value_a'])} | "
-            f"{significant_or_word(row['value_b'])}",
+            "name": f"{row['feature']}: {in_words(row['value_a'])} | {in_words(row['value_b'])}",
             **row,
+            **{name: in_words(row[name], 6) for name in ("value_a", "value_b")},
             "side": "for" if row["difference"] > 0 else "against",
         }
         for row in every.head(MOST_FEATURES).to_dicts()
@@ -63,14 +65,13 @@ def difference_bars(findings: ExplainedQuery) -> Chart | None:
         rows.append(
             {"name": name, "feature": name, "difference": rest, "side": "for" if rest > 0 else "against"}
         )
-    shown = [{key: None if value != value else value for key, value in row.items()} for row in rows]
-    base = alt.Chart(data_of(shown)).encode(
+    base = alt.Chart(data_of(rows)).encode(
         y=names_down("name", [row["name"] for row in rows], 300),
         x=alt.X("difference:Q", title=f"adds to {findings.a}, minus to {findings.b}"),
         tooltip=tips(
             feature="feature",
-            value_a=(f"value in {findings.a}", ".6g"),
-            value_b=(f"value in {findings.b}", ".6g"),
+            value_a=f"value in {findings.a}",
+            value_b=f"value in {findings.b}",
             adds_to_a=(f"adds to {findings.a}", "+.4f"),
             adds_to_b=(f"adds to {findings.b}", "+.4f"),
             difference=("difference", "+.4f"),
@@ -84,18 +85,21 @@ def difference_bars(findings: ExplainedQuery) -> Chart | None:
     return sized(chart, findings.answer, height=max(80, 22 * len(rows)))
 
 
-def significant_or_word(value: float) -> str:
-    """A feature's value, shortly."""
-    return "undefined" if value != value else f"{value:.4g}"
+def in_words(value: float | str | None, digits: int = 4) -> str:
+    """A feature's value, shortly; that of a category is its name."""
+    if isinstance(value, str):
+        return value
+    return "undefined" if value is None or value != value else f"{value:.{digits}g}"
 
 
 def difference_table(findings: ExplainedQuery) -> Table:
     """Every feature that adds to either."""
     some = findings.difference.filter((pl.col("adds_to_a") != 0) | (pl.col("adds_to_b") != 0))
+    value = text if some["value_a"].dtype == pl.String else partial(number, form=significant)
     columns = [
         text("Feature", "feature"),
-        number(f"Value in {findings.a}", "value_a", significant),
-        number(f"Value in {findings.b}", "value_b", significant),
+        value(f"Value in {findings.a}", "value_a"),
+        value(f"Value in {findings.b}", "value_b"),
         number(f"Adds to {findings.a}", "adds_to_a", signed),
         number(f"Adds to {findings.b}", "adds_to_b", signed),
         number("Difference", "difference", signed),

@@ -38,6 +38,13 @@ class HeadlineSection(Section):
     title = "The answer"
     order = 0
 
+    def heading(self, findings: Findings) -> str:
+        """What the sentences answer; where a study stands above them, that has the answer to its question."""
+        if not findings.study.is_empty():
+            return "Which ranker is best on the complete data"
+        is_below = not (findings.grid.is_empty() and findings.overfitting.is_empty())
+        return "Which ranker is best" if is_below else self.title
+
     def overall(self, findings: Findings) -> Parts:
         yield Html(
             _SENTENCES,

@@ -56,7 +56,7 @@ def learning_curves(findings: Findings, dataset: str) -> Chart | None:
         rows += thinned(named.to_dicts(), N_POINTS)
     return drawn(
         rows,
-        Axis("iteration", "iteration", "~s"),
+        Axis("iteration", "iteration", "~s", is_free=True),
         [_PARTS[part] for part in parts],
         ("its training measure", ".4f"),
         f"Learning curves on {dataset} of {', '.join(learners)}: the training measure by iteration on "
