@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -131,6 +134,16 @@ def test_take_gives_whole_queries_in_the_order_asked():
     assert list(part.doc_ids) == ["z", "w", "y"]
     assert small().take(np.array([False, True, False])).qids.tolist() == ["a"]
     assert small().take([]).n_docs == 0
+
+
+def test_data_can_be_sent_to_another_process():
+    scattered = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], ["a", "b", "a"], doc_ids=["x", "y", "z"])
+    for data in (scattered, scattered.gathered(), scattered.take([0])):
+        for copied in (pickle.loads(pickle.dumps(data)), copy.deepcopy(data)):
+            assert copied.X.tolist() == data.X.tolist()
+            assert copied.qid.tolist() == data.qid.tolist()
+            assert list(copied.doc_ids) == list(data.doc_ids)
+            assert copied.categories == {}
 
 
 def test_split_parts_share_no_query_and_lose_none():

@@ -134,7 +134,7 @@ class Dataset:
         # What callers see is in the order in which the rows came.
         data._X, data._y, data._doc_ids, data._comments = X, y, doc_ids, comments
         data._query_ptr, data.qids, data.input_order = query_ptr, qids, input_order
-        data.categories, data.n_undefined, data._as_it_came = categories, n_undefined, {}
+        data.categories, data.n_undefined, data._as_it_came = dict(categories), n_undefined, {}
         if feature_names is None:
             feature_names = numbered(X.shape[1])
         elif len(feature_names) != X.shape[1]:

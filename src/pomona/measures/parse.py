@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from pomona import _registry
-from pomona._parameters import checked, parameter_kinds
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure, cut_off
 from pomona.measures.conventions import convention_named
@@ -52,6 +51,10 @@ def measure(text: str | Measure, convention: str | None = None) -> Measure:
 
 
 def _arguments(cls: type[Measure], written: str, whole: str) -> dict[str, Any]:
+    if not written:
+        return {}
+    from pomona._parameters import checked, parameter_kinds  # which most measures do without
+
     fields = {field.name: field for field in dataclasses.fields(cls) if field.name != "convention"}
     kinds = parameter_kinds(cls)
     given: dict[str, Any] = {}

@@ -13,9 +13,9 @@ from pomona.rankers.linear.solvers.line_search import (
     CrossingSearch,
     SteppingSearch,
     line_search,
-    shuffled,
     weight_at,
 )
+from pomona.rankers.linear.sums.ranking import shuffled
 
 MEASURES = ["ndcg@3", "ap", "err", "p@2", "rbp", "rr", "recall@3", "letor4:ndcg@10"]
 

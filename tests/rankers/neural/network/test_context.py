@@ -1,4 +1,7 @@
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -88,3 +91,25 @@ def test_shapes():
 def test_heads_share_the_width(hidden):
     with pytest.raises(InputError, match="a multiple of n_heads=2: found hidden"):
         ContextArchitecture(3, hidden, n_heads=2)
+
+
+_SCORES = """
+import numpy as np
+from pomona.rankers.neural.network.context import ContextArchitecture
+from pomona.rankers.neural.network.scaling import Scaling
+random, shape = np.random.default_rng(0), ContextArchitecture(6, (32,))
+X, query_ptr = random.standard_normal((70, 6)).astype(np.float32), np.array([0, 3, 20, 70])
+print(shape.network(Scaling.done(6), shape.start(random)).score(X, query_ptr).tobytes().hex())
+"""
+
+
+@pytest.mark.slow
+def test_the_process_that_compiles_gives_the_scores_of_those_that_load(tmp_path):
+    environment = {**os.environ, "POMONA_CACHE": str(tmp_path)}
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", _SCORES], env=environment, capture_output=True, check=True
+        ).stdout
+        for _ in range(2)
+    )
+    assert first == second

@@ -39,7 +39,7 @@ from pomona.rankers.neural.network.network import (
 from pomona.rankers.neural.network.scaling import Scaling, scale_row
 
 
-@kernel(fastmath=True)
+@kernel  # not of fast math: where it is compiled into others, sums would be in another order than alone
 def _attend(queries, keys, values, scale, chances, out):
     """out_i = Σ_j softmax_j(scale q_i · k_j) v_j.
 
