@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from pomona._jit import kernel
-from pomona.trees.lanes import N_LANES, lane_numbers, lanes_above, n_below
+from pomona.trees.lanes import N_LANES, lane_numbers, lanes_above
 
 
 @kernel
@@ -13,11 +13,6 @@ def _above(codes, offset, code):
 @kernel
 def _numbers(words, n_bits, out):
     lane_numbers(words, n_bits, out)
-
-
-@kernel
-def _below(values, offset, limit):
-    return n_below(values, offset, limit)
 
 
 @pytest.mark.parametrize("offset", [0, 1, 37])
@@ -37,12 +32,3 @@ def test_words_spell_a_number_in_every_lane(n_bits):
     out = np.full(N_LANES, 7, np.uint32)
     _numbers(np.array(words, np.uint64), np.uint64(n_bits), out)
     assert out.tolist() == numbers.tolist()
-
-
-@pytest.mark.parametrize("offset", [0, 3, 48])
-@pytest.mark.parametrize("limit", [-np.inf, -1.0, 0.0, 0.3, np.inf, np.nan])
-def test_sixteen_numbers_are_compared_at_once(offset, limit):
-    values = np.random.default_rng(1).normal(size=64).astype(np.float32)
-    values[[0, 5, 50, 60]] = 0.0, np.nan, np.inf, -0.0
-    expected = int((values[offset : offset + 16] < np.float32(limit)).sum())
-    assert _below(values, np.uint64(offset), np.float32(limit)) == expected

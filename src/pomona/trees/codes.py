@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel
 from pomona._scratch import large_zeros
-from pomona.trees.lanes import N_COUNTED, n_below
+from pomona.trees.below import N_COUNTED, n_below
 
 BLOCK_WIDTH = 64
 """Bytes of a row in a block, a cache line: 0.51 ns an update on all rows and 0.57 on a tenth of them, where

@@ -2,7 +2,6 @@
 
 A *lane* is a document's place in a block of 64. The operations are written for vectors of 64 elements,
 which LLVM cuts into what the CPU has: one comparison with AVX-512, two with AVX2, four with SSE2 or NEON.
-The same of sixteen numbers counts those below another, which makes bins of features.
 """
 
 from __future__ import annotations
@@ -12,19 +11,18 @@ from typing import Any
 from pomona._jit import intrinsic, ir, types
 
 N_LANES = 64
-N_COUNTED = 16
 
-_BIT, _I8, _I16, _I32, _I64 = (ir.IntType(width) for width in (1, 8, 16, 32, 64))
-
-
-def _vector(element: Any, n_lanes: int = N_LANES) -> Any:
-    return ir.VectorType(element, n_lanes)
+_BIT, _I8, _I32, _I64 = (ir.IntType(width) for width in (1, 8, 32, 64))
 
 
-def _in_all_lanes(builder: Any, element: Any, value: Any, n_lanes: int = N_LANES) -> Any:
-    undefined = ir.Constant(_vector(element, n_lanes), ir.Undefined)
+def _vector(element: Any) -> Any:
+    return ir.VectorType(element, N_LANES)
+
+
+def _in_all_lanes(builder: Any, element: Any, value: Any) -> Any:
+    undefined = ir.Constant(_vector(element), ir.Undefined)
     first = builder.insert_element(undefined, value, _I32(0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(_vector(_I32, n_lanes), [0] * n_lanes))
+    return builder.shuffle_vector(first, undefined, ir.Constant(_vector(_I32), [0] * N_LANES))
 
 
 def _data(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
@@ -85,22 +83,3 @@ def lane_numbers(typing_context: Any, words: Any, n_bits: Any, out: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(words, types.uint64, out), write
-
-
-@intrinsic
-def n_below(typing_context: Any, values: Any, offset: Any, limit: Any) -> Any:
-    """`n_below(values, offset, limit)`: how many of `values[offset : offset + 16]` are less; none than NaN.
-
-    values : float32, at least `offset + 16` of them in memory; offset : uint64; limit : float32.
-    """
-    lanes_type = _vector(ir.FloatType(), N_COUNTED)
-
-    def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array, offset, limit = arguments
-        place = builder.gep(_data(context, builder, signature.args[0], array), [offset])
-        lanes = builder.load(builder.bitcast(place, lanes_type.as_pointer()), align=4)
-        limits = _in_all_lanes(builder, ir.FloatType(), limit, N_COUNTED)
-        is_below = builder.bitcast(builder.fcmp_ordered("<", lanes, limits), _I16)
-        return builder.zext(builder.ctpop(is_below), _I64)
-
-    return types.uint64(values, types.uint64, types.float32), write
