@@ -50,14 +50,14 @@ class TakenRows:
         return take(self.source, self.rows[rows])
 
     @cached_property
-    def copy(self) -> Features:
-        """Of all rows, made once; not to be written to if the table is not."""
+    def copied(self) -> Features:
+        """All rows in their order, copied once; not to be written to if the table is not."""
         made = take(self.source, self.rows)
         made.flags.writeable = self.source.flags.writeable
         return made
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Features:
-        return np.asarray(self.copy, dtype)
+        return np.array(self.copied, dtype) if copy else np.asarray(self.copied, dtype)
 
 
 def take(X: Features, rows: Offsets) -> Features:
