@@ -69,4 +69,6 @@ def test_refused():
         run("size", TOY, "--values", "a", "--dry-run")
     with pytest.raises(PomonaError, match="expected more than 0 and at most 1"):
         run("size", TOY, "--values", "7", "--dry-run")
+    with pytest.raises(PomonaError, match="found --trees 0, expected at least 1"):
+        run("size", TOY, "--trees", "0", "--dry-run")
     assert run("speed", TOY).exit_code == 2

@@ -61,7 +61,7 @@ Rankers = Annotated[
 Settings = Annotated[
     list[str] | None, typer.Option("--set", "-s", metavar="NAME=VALUE", help="A parameter; repeat.")
 ]
-Trees = Annotated[int, typer.Option(min=0, help="Trees of each forest.")]
+Trees = Annotated[int, typer.Option(help="Trees of each forest.")]
 Folds = Annotated[str | None, typer.Option(help="Which folds, as in 1,2,3; all when left out.")]
 FoldCount = Annotated[int | None, typer.Option("--n-folds", help="How many folds to cut a file into [5].")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]

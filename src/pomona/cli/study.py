@@ -77,6 +77,8 @@ def study(
     from pomona.experiments.spec_options import dataset_table, ranker_tables
     from pomona.experiments.spec_reader import spec_of
 
+    if trees < 1:
+        raise InputError(f"found --trees {trees}, expected at least 1")
     shared = {"folds": integers("folds", folds)} if folds else {}
     methods = ranker_tables(rankers or _RANKERS.get(kind, "lambdamart"))
     tables: dict[str, Any] = {
