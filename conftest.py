@@ -1,9 +1,13 @@
 """What every test runs under, and what the end of the report says of tests that could not run."""
 
 import gc
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+# Two workers have more threads than there are cores: one that waits for others must not keep a core busy.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 HAS_TORCH = find_spec("torch") is not None
 
