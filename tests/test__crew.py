@@ -15,7 +15,8 @@ def test_threads_join_in_until_a_call_is_closed():
 
     for _ in range(50):
         names.clear()
-        call = crew.call(work, 3)
+        call = Call(work)
+        crew.ask(call, 3)
         work()
         call.close()
         assert len(set(names)) == 4
@@ -34,7 +35,8 @@ def test_who_joins_in_is_waited_for():
         may_end.wait(timeout=60)
         done.append(True)
 
-    call = crew.call(work, 1)
+    call = Call(work)
+    crew.ask(call, 1)
     assert is_inside.wait(timeout=60)
     threading.Timer(0.05, may_end.set).start()
     call.close()
@@ -56,12 +58,13 @@ def test_what_is_raised_is_kept_and_the_thread_goes_on():
         joined.set()
         raise ValueError("seven")
 
-    call = crew.call(fail, 1)
+    call = Call(fail)
+    crew.ask(call, 1)
     assert joined.wait(timeout=60)
     call.close()
     assert str(call.error) == "seven"
     again = threading.Event()
-    crew.call(again.set, 1)
+    crew.ask(Call(again.set), 1)
     assert again.wait(timeout=60)
     crew.end()
 

@@ -61,12 +61,10 @@ class Crew:
             call.join_in()
             del call  # what it works on may be large
 
-    def call(self, work: Callable[[], Any], times: int) -> Call:
+    def ask(self, call: Call, times: int) -> None:
         """Have so many threads join in, as soon as they have time."""
-        call = Call(work)
         for _ in range(times):
             self._calls.put(call)
-        return call
 
     def end(self) -> None:
         """Send the threads home after what they have to do."""

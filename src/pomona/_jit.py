@@ -297,8 +297,8 @@ def threads(count: int) -> Iterator[None]:
         _n_threads = previous
 
 
-def _called(work: Callable[[], Any], count: int, times: int) -> Call:
-    """Have other threads join in the work, so many: none where no thread can be started any more."""
+def _ask(call: Call, count: int, times: int) -> None:
+    """Have other threads join in, so many: none where no thread can be started any more."""
     global _crew
     with contextlib.suppress(RuntimeError):
         # A forked child inherits the crew but not its threads.
@@ -306,8 +306,7 @@ def _called(work: Callable[[], Any], count: int, times: int) -> Call:
             if _crew is not None and _crew[0] == os.getpid():
                 _crew[1].end()
             _crew = os.getpid(), Crew(count)
-        return _crew[1].call(work, times)
-    return Call(work)
+        _crew[1].ask(call, times)
 
 
 def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest: int = 1) -> list[Any]:
@@ -333,8 +332,9 @@ def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest
                 return
             results[index] = run(first, min(first + step, n_items), *arguments)
 
-    call = _called(work, count, min(count, len(chunks)) - 1)
+    call = Call(work)
     try:
+        _ask(call, count, min(count, len(chunks)) - 1)
         work()  # this thread works too: waking another takes longer than many a call
     finally:
         chunks.clear()  # after an error, or Ctrl-C, what has not begun need not
@@ -350,8 +350,9 @@ def together(lead: Callable[..., Any], member: Callable[..., Any], dismiss: Call
     Members may begin late, or not at all when other work keeps the pool busy.
     """
     count = n_threads()
-    call = _called(member, count, count - 1)
+    call = Call(member)
     try:
+        _ask(call, count, count - 1)  # here, or Ctrl-C at this moment would leave members that wait for ever
         return lead()
     finally:
         dismiss()
