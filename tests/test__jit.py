@@ -64,6 +64,13 @@ def test_threads_are_restored(monkeypatch):
     with threads(1):
         assert n_threads() == 1
     assert n_threads() == 3
+    first, second = threads(1), threads(2)  # of two workers in one process, say
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert n_threads() == 2
+    second.__exit__(None, None, None)
+    assert n_threads() == 3
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # the very thing tested

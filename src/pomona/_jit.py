@@ -272,14 +272,14 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-_n_threads: int | None = None
+_counts: dict[object, int] = {}  # asked for by `threads`, the latest last
 _crew: tuple[int, Crew] | None = None
 
 
 def n_threads() -> int:
     """How many threads kernels use: `POMONA_THREADS`, or every core this process may run on."""
-    if _n_threads is not None:
-        return _n_threads
+    if counts := list(_counts.values()):  # a copy: another thread may change them meanwhile
+        return counts[-1]
     asked = os.environ.get("POMONA_THREADS", "")
     if asked.isdigit() and int(asked) > 0:
         return int(asked)
@@ -288,13 +288,13 @@ def n_threads() -> int:
 
 @contextlib.contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Run the body with `count` threads."""
-    global _n_threads
-    previous, _n_threads = _n_threads, count
+    """Run the body with `count` threads. Where bodies of several threads overlap, the latest counts."""
+    key = object()
+    _counts[key] = count
     try:
         yield
     finally:
-        _n_threads = previous
+        del _counts[key]
 
 
 def _ask(call: Call, count: int, times: int) -> None:
