@@ -18,7 +18,7 @@ from pomona.data.columns import (
     ids_of_rows,
     refuse_other_index,
 )
-from pomona.data.rows import Rows, gather, ranks_of
+from pomona.data.rows import column, gather, ranks_of
 from pomona.data.taken_rows import TakenRows, take
 from pomona.data.text import TextColumn, offsets
 from pomona.errors import InputError
@@ -58,10 +58,10 @@ class Dataset:
     [10.0, 20.0, 30.0]
     """
 
-    X = Rows[Features]()
-    y = Rows[Labels]()
-    doc_ids = Rows[TextColumn | None]()
-    comments = Rows[TextColumn | None]()
+    X: Features = column()
+    y: Labels = column()
+    doc_ids: TextColumn | None = column()
+    comments: TextColumn | None = column()
     qids: NDArray[Any]
     """The id of each query, in the order in which they first appear."""
     input_order: Offsets | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +14,19 @@ from pomona.data.text import TextColumn, offsets
 if TYPE_CHECKING:
     from pomona.data.dataset import Dataset
 
-Column = TypeVar("Column")
+
+def column() -> Any:
+    """A column of a dataset: kept with queries gathered, seen in the order in which the rows came.
+
+    Declared as what it gives (`y: Labels = column()`), so that type checkers see no more than an attribute.
+    """
+    return _Rows()
 
 
-class Rows(Generic[Column]):
-    """A column of a dataset: kept with queries gathered, seen in the order in which the rows came."""
-
+class _Rows:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name, self._kept = name, f"_{name}"
 
-    @overload
-    def __get__(self, data: None, owner: type) -> Rows[Column]: ...
-    @overload
-    def __get__(self, data: Dataset, owner: type) -> Column: ...
     def __get__(self, data: Dataset | None, owner: type) -> Any:
         if data is None:
             return self
@@ -40,7 +40,7 @@ class Rows(Generic[Column]):
             data._as_it_came[self._name] = _rows(column, np.argsort(data.input_order))
         return data._as_it_came[self._name]
 
-    def __set__(self, data: Dataset, column: Column) -> None:
+    def __set__(self, data: Dataset, column: Any) -> None:
         data._as_it_came.pop(self._name, None)
         setattr(data, self._kept, column if data.input_order is None else _rows(column, data.input_order))
 
