@@ -175,18 +175,19 @@ def _cut(begin, end, n_parts, part):
 def sort_range(first, last, codes, bin_, nan_code, rows, out_left, out_right):
     """Lay rows[first:last] that go left into out_left[first:], the others into out_right[first:], in order.
 
-    codes (n_docs,) of the feature. Returns how many go left. Both are written for every row and only one
-    counter moves: no branch to guess. `out_left` may be `rows` itself.
+    codes (n_docs,) of the feature, NaN's the highest. Returns how many go left. Both are written for every
+    row and only one counter moves: no branch to guess. `out_left` may be `rows` itself. Counters without a
+    sign: numba would look at each whether it counts from the end.
     """
-    n_left, n_right = 0, 0
-    left, right = out_left[first:last], out_right[first:last]
-    for k in range(first, last):
-        row = rows[k]
-        left[n_left], right[n_right] = row, row
-        to_left = goes_left(codes[row], bin_, nan_code)
-        n_left += to_left
-        n_right += not to_left
-    return n_left
+    n, n_right = np.uint64(last - first), np.uint64(0)
+    some, left, right = rows[first:last], out_left[first:last], out_right[first:last]
+    # What goes right lies between the bin and NaN: one comparison, as what is below becomes large.
+    low, width = np.uint8(bin_ + 1), np.uint64(nan_code - bin_ - 1)
+    for k in range(n):
+        row = some[k]
+        left[k - n_right], right[n_right] = row, row
+        n_right += np.uint64(np.uint64(np.uint8(codes[np.uint64(row)] - low)) < width)
+    return np.int64(n - n_right)
 
 
 @kernel(by_address=True)
@@ -205,6 +206,13 @@ def _sort(task, table, order):
     )
 
 
+@kernel
+def _copy(source, out):
+    """A loop: numba's assignments to slices carry messages of shapes that differ, a second of compiling."""
+    for k in range(out.size):
+        out[k] = source[k]
+
+
 @kernel(by_address=True)
 def _place(task, table, order):
     """Move a sorted range to its place in `rows`; the lefts of a single range are in place already.
@@ -219,15 +227,13 @@ def _place(task, table, order):
     source = _cut(begin, end, n_ranges, task)
     rights = _cut(begin, end, n_ranges, task + 1) - source - lefts
     left_at, right_at = begin + before, source + all_left - before
-    # Loops, not slices: numba's slices carry messages of shapes that differ, which take a second to compile.
     if n_ranges > 1:
-        for k in range(lefts):
-            rows[left_at + k] = table.spare[0, source + k]
-    for k in range(rights):
-        rows[right_at + k] = table.spare[1, source + k]
+        _copy(table.spare[0, source : source + lefts], rows[left_at : left_at + lefts])
+    _copy(table.spare[1, source : source + rights], rows[right_at : right_at + rights])
     at, size = (left_at, lefts) if 2 * all_left <= end - begin else (right_at, rights)
-    for k in range(at, at + size):
-        table.ordered[k] = table.packed[rows[k]]
+    some, ordered = rows[at : at + size], table.ordered[at : at + size]
+    for k in range(size):
+        ordered[k] = table.packed[np.uint64(some[k])]
 
 
 @kernel
