@@ -2,12 +2,16 @@
 
 import gc
 import os
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 # Two workers have more threads than there are cores: one that waits for others must not keep a core busy.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Containers often ask for no bytecode; both workers, and a hundred processes, would compile the same sources.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 HAS_TORCH = find_spec("torch") is not None
 

@@ -1,8 +1,10 @@
-"""Checks of kernels for a GPU, each in its own process: in Numba's simulator, and on a GPU if there is one.
+"""Checks of kernels for a GPU, in processes of their own: in Numba's simulator, and on a GPU if there is one.
 
 A check is a function of a test file that imports what it needs by itself. `everywhere` makes a test of it.
 """
 
+import atexit
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +15,21 @@ import pytest
 
 from pomona.trees.device import _problem
 
-_RUN = "import runpy, sys; runpy.run_path(sys.argv[1])[sys.argv[2]]()"
+# One check after another: to load what all of them need takes longer than most. The simulator's threads are
+# Python's, and one of them does nothing but look whether the others wait: it must not keep them waiting long.
+_SERVE = """
+import json, runpy, sys, traceback
+answers, sys.stdout = sys.stdout, sys.stderr
+sys.setswitchinterval(1e-4)
+for line in sys.stdin:
+    file, name = json.loads(line)
+    try:
+        runpy.run_path(file)[name]()
+        problem = None
+    except BaseException:
+        problem = traceback.format_exc()
+    print(json.dumps(problem), file=answers, flush=True)
+"""
 
 
 @cache
@@ -21,19 +37,33 @@ def _there_is_no_gpu():
     return _problem()
 
 
+@cache
+def _server(where):
+    """The process that does the checks there, until this one ends."""
+    more = {"NUMBA_ENABLE_CUDASIM": "1"} if where == "simulator" else {}
+    environment = {**os.environ, **more, "PYTHONPATH": os.pathsep.join(sys.path)}
+    # The simulator's integers warn where those of a GPU wrap around.
+    command = [sys.executable, "-W", "ignore", "-c", _SERVE]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    )
+    atexit.register(process.communicate)
+    return process
+
+
 def everywhere(file, name):
     @pytest.mark.parametrize("where", ["simulator", "gpu"])
     def test(where):
         if where == "gpu" and (reason := _there_is_no_gpu()):
             pytest.skip(reason)
-        more = {"NUMBA_ENABLE_CUDASIM": "1"} if where == "simulator" else {}
-        # The simulator's integers warn where those of a GPU wrap around.
-        command = [sys.executable, "-W", "ignore", "-c", _RUN, file, name]
-        paths = os.pathsep.join([*sys.path])
-        done = subprocess.run(
-            command, capture_output=True, text=True, env={**os.environ, **more, "PYTHONPATH": paths}
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
+        server = _server(where)
+        print(json.dumps([file, name]), file=server.stdin, flush=True)
+        answer = server.stdout.readline()
+        if not answer:
+            _server.cache_clear()  # other checks get a new one
+            pytest.fail("the process ended")
+        if problem := json.loads(answer):
+            pytest.fail(problem[-3000:], pytrace=False)
 
     return test
 

@@ -45,10 +45,10 @@ def by_hand(workspace, leaf):
     return sums
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_children_have_their_documents_and_histograms(n_threads):
-    with threads(n_threads):  # but this one thread does all tasks
-        workspace = opened()
+@pytest.mark.parametrize(("n_threads", "n"), [(1, 5000), (3, 5000), (40, 30_000), (3, 90_000)])
+def test_children_have_their_documents_and_histograms(n_threads, n):
+    with threads(n_threads):  # but this one thread does all tasks: words apart, some rows of them, and all
+        workspace = opened(n)
         table = workspace.table
         open_root(table)
         assert np.array_equal(table.histograms[0], by_hand(workspace, 0))
@@ -59,8 +59,8 @@ def test_children_have_their_documents_and_histograms(n_threads):
         table.rows[table.leaves["begin"][leaf] : table.leaves["end"][leaf]].tolist() for leaf in (0, 1)
     )
     codes = table.columns[split["feature"]]
-    assert left == [row for row in range(5000) if codes[row] <= split["bin"]]
-    assert right == [row for row in range(5000) if codes[row] > split["bin"]]
+    assert left == [row for row in range(n) if codes[row] <= split["bin"]]
+    assert right == [row for row in range(n) if codes[row] > split["bin"]]
     for leaf in (0, 1):
         assert np.array_equal(table.histograms[table.leaves["slot"][leaf]], by_hand(workspace, leaf))
     assert table.leaves["total"][0] == split["left_total"]

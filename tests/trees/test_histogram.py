@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pomona._jit import threads
 from pomona.errors import InputError
 from pomona.trees.codes import Codes
-from pomona.trees.histogram import SCRATCH, STRIDE, accumulate, pack, settle
+from pomona.trees.histogram import SCRATCH, STRIDE, WORDS, accumulate, pack, settle
 
 
 def packed_of(gradient, hessian, rows=None, seed=1):
@@ -128,7 +128,8 @@ def test_histograms_are_sums_by_code_and_siblings_are_differences():
                 sums = scratch[part, b]
                 accumulate(codes.words, block, *words, some, values[some], begin, end, sums)
     unused = np.ones((1, 2, SCRATCH), np.int64)  # sums that nobody has added to are not looked at
-    partials, is_used = np.concatenate((scratch, unused)), np.array([1, 1, 0])
+    partials, is_used = np.concatenate((scratch, unused)), np.ones((3, 2 * WORDS), bool)
+    is_used[2] = False
     for first, last in ((0, 70), (70, len(codes.byte_table))):
         layout = (codes.byte_table, codes.seats, bin_start)
         settle(first, last, *layout, partials, is_used, child, sibling)

@@ -59,7 +59,7 @@ class QueryKFold:
 
     def get_metadata_routing(self) -> Any:
         """Tell scikit-learn that splitting wants `groups` or `qid`."""
-        from sklearn.utils.metadata_routing import MetadataRequest
+        from pomona._sklearn import MetadataRequest
 
         request = MetadataRequest(owner=self)
         request.split.add_request(param="groups", alias=True)

@@ -16,10 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import validate_data
 
 from pomona._jit import kernel, over_chunks
+from pomona._sklearn import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, validate_data
 from pomona._types import Offsets
 from pomona.data.categories import refuse_categories
 from pomona.data.columns import checked_query_ids

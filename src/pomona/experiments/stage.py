@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from pomona._sklearn import clone
 from pomona._types import Scores
 from pomona.data.dataset import Dataset
 from pomona.measures.judge import judge, scored_queries

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import estimator_html_repr
 
 from pomona._other_names import unknown_parameter
+from pomona._sklearn import NotFittedError, estimator_html_repr
 
 if TYPE_CHECKING:
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
         def __repr__(self, N_CHAR_MAX: int = 700) -> str: ...
 
 else:
-    from sklearn.base import BaseEstimator
+    from pomona._sklearn import BaseEstimator
 
 
 class Estimator(BaseEstimator):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
+from pomona._sklearn import MetadataRequest, get_routing_for_object
 from pomona._types import Values
 from pomona.data.columns import refuse_other_index
 from pomona.data.dataset import Dataset

@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
 
+from pomona._sklearn import BaseEstimator, check_is_fitted, clone
 from pomona.data.columns import checked_features, checked_labels, checked_query_ids
 from pomona.data.dataset import Dataset
 from pomona.data.rows import gather

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
+from pomona._sklearn import check_is_fitted
 from pomona._types import Values
 from pomona.data.columns import checked_labels, checked_query_ids
 from pomona.data.k_fold import QueryKFold

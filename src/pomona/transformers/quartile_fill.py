@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from pomona._sklearn import check_is_fitted
 from pomona.data.normalize import Table, TableTransformer
 from pomona.errors import InputError
 

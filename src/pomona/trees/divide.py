@@ -6,14 +6,17 @@ becomes the larger side's. Each is a step of a team (`_team.py`), cut into tasks
 
     SORT     ranges of rows, each into its lefts and its rights
     PLACE    the same ranges, to where they belong
-    ADD      blocks × parts of the smaller side, into sums of whoever does it
-    SETTLE   bytes of the rows: sums become histograms, and both sides are searched for splits
+    ADD      groups of words × parts of the smaller side, into sums of whoever does it
+    SETTLE   groups of words: sums become histograms, and both sides are searched for splits
     SHARED   features: the split that all cells of a level share (oblivious trees)
 
 A step is a kernel `(task, table, order)` that is compiled by itself and called by its address; so are
 `SEARCH`, the splits of one side, `RUN`, a step from beginning to end, `FILL`, the two steps that make
 histograms, `LIMIT`, what features nodes may be split on, where that differs from node to node, and `SETS` and
 `SORT_SET`, which search and divide by sets of categories. What is not used is not compiled.
+
+Threads that add up the same words have to bring their sums together, which takes longer than adding up a
+small side: there each takes words of its own, all rows of them, and settles them at once.
 
 Sums are of integers, so neither the number of tasks nor who does them changes a bit.
 """
@@ -31,7 +34,8 @@ from pomona._team import await_reports, await_step, enroll, publish, report, tak
 from pomona._types import Offsets
 from pomona.trees.allowed import limit, limit_level
 from pomona.trees.categories import search_sets, sort_by_set
-from pomona.trees.histogram import accumulate, settle
+from pomona.trees.codes import BLOCK_WIDTH
+from pomona.trees.histogram import WORDS, accumulate, settle
 from pomona.trees.split import CANDIDATE, may_be_divided, middle_value, no_split, search, search_shared
 
 SPLIT = np.dtype(CANDIDATE, align=True)
@@ -79,6 +83,7 @@ ORDER = np.dtype(
         ("large", np.int64),
         ("n_tasks", np.int64),
         ("n_parts", np.int64),
+        ("n_words", np.int64),
         ("n_cells", np.int64),
         ("max_depth", np.int64),
         ("by_level", np.float64),
@@ -100,12 +105,14 @@ N_ADDRESSES = 11
 NO_SIBLING = -1
 """The large side of the root, which has no parent to take its histogram from."""
 
-# The least a task is worth taking, some 5 µs: rows to sort, sums to add to, bytes to settle, bins to search.
+# The least a task is worth taking, some 5 µs: rows to sort, sums to add to, bins to search.
 _SORTED_ROWS = 1 << 12
 _ADDED = 1 << 14
-_SETTLED_BYTES = 8
 _SEARCHED_BINS = 1 << 12
 _PARTS = 4  # of the rows for each thread, so that one that is late leaves its to others
+# Rows that are worth fetching for one word alone; four times as many for two, and so on: halving the words of
+# a task reads rows twice as often, doubling them leaves twice as many sums to be brought together.
+_ROWS_OF_WORD = 5000
 
 
 class Table(NamedTuple):
@@ -150,7 +157,9 @@ class Table(NamedTuple):
     node_sets: NDArray[np.uint64]
     """The same of divided nodes."""
     n_left: NDArray[np.int64]
-    """(n_threads,) documents of each sorted range that go left; later, which threads have added to sums"""
+    """(n_threads,) documents of each sorted range that go left"""
+    is_used: NDArray[np.bool_]
+    """(n_threads, n_blocks · WORDS) which words of a thread's sums have been added to"""
     best_splits: NDArray[np.void]
     """(n_tasks, 2) SPLIT, the best of each task for both sides"""
     order: NDArray[np.void]
@@ -175,18 +184,19 @@ def _cut(begin, end, n_parts, part):
 def sort_range(first, last, codes, bin_, nan_code, rows, out_left, out_right):
     """Lay rows[first:last] that go left into out_left[first:], the others into out_right[first:], in order.
 
-    codes (n_docs,) of the feature. Returns how many go left. Both are written for every row and only one
-    counter moves: no branch to guess. `out_left` may be `rows` itself.
+    codes (n_docs,) of the feature, NaN's the highest. Returns how many go left. Both are written for every
+    row and only one counter moves: no branch to guess. `out_left` may be `rows` itself. Counters without a
+    sign: numba would look at each whether it counts from the end.
     """
-    n_left, n_right = 0, 0
-    left, right = out_left[first:last], out_right[first:last]
-    for k in range(first, last):
-        row = rows[k]
-        left[n_left], right[n_right] = row, row
-        to_left = goes_left(codes[row], bin_, nan_code)
-        n_left += to_left
-        n_right += not to_left
-    return n_left
+    n, n_right = np.uint64(last - first), np.uint64(0)
+    some, left, right = rows[first:last], out_left[first:last], out_right[first:last]
+    # What goes right lies between the bin and NaN: one comparison, as what is below becomes large.
+    low, width = np.uint8(bin_ + 1), np.uint64(nan_code - bin_ - 1)
+    for k in range(n):
+        row = some[k]
+        left[k - n_right], right[n_right] = row, row
+        n_right += np.uint64(np.uint64(np.uint8(codes[np.uint64(row)] - low)) < width)
+    return np.int64(n - n_right)
 
 
 @kernel(by_address=True)
@@ -205,6 +215,13 @@ def _sort(task, table, order):
     )
 
 
+@kernel
+def _copy(source, out):
+    """A loop: numba's assignments to slices carry messages of shapes that differ, a second of compiling."""
+    for k in range(out.size):
+        out[k] = source[k]
+
+
 @kernel(by_address=True)
 def _place(task, table, order):
     """Move a sorted range to its place in `rows`; the lefts of a single range are in place already.
@@ -219,15 +236,13 @@ def _place(task, table, order):
     source = _cut(begin, end, n_ranges, task)
     rights = _cut(begin, end, n_ranges, task + 1) - source - lefts
     left_at, right_at = begin + before, source + all_left - before
-    # Loops, not slices: numba's slices carry messages of shapes that differ, which take a second to compile.
     if n_ranges > 1:
-        for k in range(lefts):
-            rows[left_at + k] = table.spare[0, source + k]
-    for k in range(rights):
-        rows[right_at + k] = table.spare[1, source + k]
+        _copy(table.spare[0, source : source + lefts], rows[left_at : left_at + lefts])
+    _copy(table.spare[1, source : source + rights], rows[right_at : right_at + rights])
     at, size = (left_at, lefts) if 2 * all_left <= end - begin else (right_at, rights)
-    for k in range(at, at + size):
-        table.ordered[k] = table.packed[rows[k]]
+    some, ordered = rows[at : at + size], table.ordered[at : at + size]
+    for k in range(size):
+        ordered[k] = table.packed[np.uint64(some[k])]
 
 
 @kernel
@@ -236,24 +251,47 @@ def _signed(task, member, order):
     return task + (order["n_tasks"] * member if order["step"] == ADD else 0)
 
 
-@kernel(by_address=True)
-def _add(signed, table, order):
-    member, task = signed // order["n_tasks"], signed % order["n_tasks"]
-    b, part = task // order["n_parts"], task % order["n_parts"]
-    block, out = table.blocks[b], table.scratch[member, b]
-    table.n_left[member] = 1
-    first = _cut(order["begin"], order["end"], order["n_parts"], part)
-    last = _cut(order["begin"], order["end"], order["n_parts"], part + 1)
-    # The rows of the root are all documents in order, or `ordered` was filled in.
-    values = table.packed if order["is_root"] else table.ordered
-    accumulate(table.words, block, np.int64(0), block["n_words"], table.rows, values, first, last, out)
+@kernel
+def _words_of(group, n_words, blocks):
+    """A group of up to `n_words` words of a block, and those before them: block, first word, last word."""
+    in_block = (WORDS + n_words - 1) // n_words
+    b, first = group // in_block, group % in_block * n_words
+    return b, first, min(first + n_words, blocks[b]["n_words"])
 
 
 @kernel
-def _bytes_of(task, table, order):
-    """The range of bytes that a task settles."""
-    n_bytes, n_tasks = table.bytes_.size, order["n_tasks"]
-    return n_bytes * task // n_tasks, n_bytes * (task + 1) // n_tasks
+def _count_groups(n_words, blocks):
+    """How many groups of up to `n_words` words the blocks have."""
+    others = (blocks.size - 1) * ((WORDS + n_words - 1) // n_words)
+    return others + (blocks[blocks.size - 1]["n_words"] + n_words - 1) // n_words
+
+
+@kernel(by_address=True)
+def _add(signed, table, order):
+    n_parts = order["n_parts"]
+    member, task = signed // order["n_tasks"], signed % order["n_tasks"]
+    group, part = task // n_parts, task % n_parts
+    b, begin_word, end_word = _words_of(group, order["n_words"], table.blocks)
+    if n_parts == 1:
+        member = np.int64(0)
+    else:
+        for w in range(begin_word, end_word):
+            table.is_used[member, b * WORDS + w] = True
+    first = _cut(order["begin"], order["end"], n_parts, part)
+    last = _cut(order["begin"], order["end"], n_parts, part + 1)
+    # The rows of the root are all documents in order, or `ordered` was filled in.
+    values, out = table.packed if order["is_root"] else table.ordered, table.scratch[member, b]
+    accumulate(table.words, table.blocks[b], begin_word, end_word, table.rows, values, first, last, out)
+    if n_parts == 1:
+        call(table.addresses[SETTLE], group, table, order)
+
+
+@kernel
+def _bytes_of(group, table, order):
+    """The range of bytes of a group of words."""
+    b, first, last = _words_of(group, order["n_words"], table.blocks)
+    start = b * BLOCK_WIDTH
+    return start + 8 * first, min(start + 8 * last, table.bytes_.size)
 
 
 @kernel(by_address=True)
@@ -284,7 +322,7 @@ def _settle(task, table, order):
     small, large = table.leaves[order["small"]], table.leaves[order["large"]]
     sibling = table.histograms.shape[0] - 1 if order["large"] == NO_SIBLING else large["slot"]
     settle(
-        first, last, table.bytes_, table.seats, table.bin_start, table.scratch, table.n_left,
+        first, last, table.bytes_, table.seats, table.bin_start, table.scratch, table.is_used,
         table.histograms[small["slot"]], table.histograms[sibling],
     )  # fmt: skip
     if order["is_searched"]:
@@ -367,24 +405,35 @@ def _best_of(splits, out):
 @kernel(by_address=True)
 def _fill(unused, table, order):
     """The histogram of the smaller side, and thereby of the larger; if asked, their best splits."""
-    leaves, width, n_blocks, n_threads = table.leaves, table.bytes_.size, table.blocks.size, table.n_left.size
+    leaves, blocks, n_threads = table.leaves, table.blocks, table.n_left.size
     small, large = order["small"], order["large"]
     order["begin"], order["end"] = leaves[small]["begin"], leaves[small]["end"]
-    work = (order["end"] - order["begin"]) * width
-    most = _PARTS * n_threads if n_threads > 1 else 1
-    order["n_parts"] = _tasks(most, work, np.int64(n_blocks * _ADDED))
-    order["n_tasks"] = order["n_parts"] * n_blocks
-    for member in range(n_threads):
-        table.n_left[member] = 0
-    call(table.addresses[RUN], np.int64(ADD), table, order)
-    order["n_tasks"] = _tasks(n_threads, width, np.int64(_SETTLED_BYTES))
+    n_rows, n_words = order["end"] - order["begin"], (table.bytes_.size + 7) // 8
+    own = max(1, min(WORDS, (n_words + n_threads - 1) // n_threads))  # words of a task, if all have their own
+    shared, most = np.int64(1), n_threads
+    while shared < WORDS and _ROWS_OF_WORD * shared * shared < n_rows:
+        shared *= 2
+    if shared == WORDS:
+        most *= _PARTS * blocks.size
+    order["n_words"] = max(own, shared) if n_threads > 1 else WORDS
+    n_groups = _count_groups(order["n_words"], blocks)
+    work = n_rows * table.bytes_.size // n_groups
+    order["n_parts"] = _tasks(most // n_groups, work, np.int64(_ADDED)) if n_threads > 1 else 1
+    order["n_tasks"] = order["n_parts"] * n_groups
     if order["is_searched"] and order["is_limited"]:
         call(table.addresses[LIMIT], np.int64(0), table, order)
-    call(table.addresses[RUN], np.int64(SETTLE), table, order)
+    for member in range(n_threads):
+        for w in range(table.is_used.shape[1]):
+            table.is_used[member, w] = False
+    call(table.addresses[RUN], np.int64(ADD), table, order)
+    if order["n_parts"] > 1:
+        order["n_words"] = own
+        order["n_tasks"] = n_groups = _count_groups(own, blocks)
+        call(table.addresses[RUN], np.int64(SETTLE), table, order)
     if order["is_searched"]:
-        _best_of(table.best_splits[: order["n_tasks"], 0], leaves[small])
+        _best_of(table.best_splits[:n_groups, 0], leaves[small])
         if large != NO_SIBLING:
-            _best_of(table.best_splits[: order["n_tasks"], 1], leaves[large])
+            _best_of(table.best_splits[:n_groups, 1], leaves[large])
         if order["has_sets"]:
             call(table.addresses[SETS], np.int64(0), table, order)
 

@@ -25,7 +25,7 @@ from pomona.trees.divide import SPLIT, open_children, sort_range
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
 from pomona.trees.grower import Grower, GrowthRules, Workspace
-from pomona.trees.histogram import SCRATCH, accumulate, settle
+from pomona.trees.histogram import SCRATCH, WORDS, accumulate, settle
 from pomona.trees.peers import Peers
 from pomona.trees.split import gain_of, no_split, search, search_shared
 
@@ -142,7 +142,7 @@ class SharedSteps:
 
         over_chunks(add, n_parts * len(blocks))
         sums = table.histograms[int(table.leaves[leaf]["slot"])]
-        used = np.ones(n_parts, np.int64)
+        used = np.ones((n_parts, WORDS * len(blocks)), np.bool_)
         layout = (table.bytes_, table.seats, table.bin_start, self._scratch[:n_parts], used)
         # Taken from the slot that nobody reads: the parent has sums of all peers, these are our own.
         over_chunks(settle, len(table.bytes_), *layout, sums, table.histograms[-1], smallest=_SETTLED_BYTES)

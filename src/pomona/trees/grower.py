@@ -25,7 +25,7 @@ from pomona.trees.binning import Bins
 from pomona.trees.categories import N_WORDS, members_of_bins, walk_rest
 from pomona.trees.codes import Codes
 from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
-from pomona.trees.histogram import IN_PLACE, SCRATCH, pack, power_of_two, share
+from pomona.trees.histogram import IN_PLACE, SCRATCH, WORDS, pack, power_of_two, share
 from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
@@ -168,6 +168,7 @@ class Workspace:
         self.all_rows = np.arange(n_docs, dtype=np.int32)
         groups = group_bits(rules.interactions, n_features)
         bin_start = np.concatenate(([0], np.cumsum(bins.n_bins, dtype=np.int64)))
+        n_words = WORDS * len(codes.block_table)
         self.table = Table(
             board=new_board(),
             columns=codes.columns,
@@ -193,7 +194,8 @@ class Workspace:
             sets=np.zeros((n_leaves, N_WORDS), np.uint64),
             node_sets=np.zeros((n_leaves, N_WORDS), np.uint64),
             n_left=np.zeros(1, np.int64),
-            best_splits=np.zeros((1, 2), SPLIT),
+            is_used=np.zeros((1, n_words), np.bool_),
+            best_splits=np.zeros((max(1, n_words), 2), SPLIT),
             order=np.zeros(1, ORDER),
             addresses=np.zeros(N_ADDRESSES, np.int64),
         )
@@ -216,12 +218,13 @@ class Workspace:
                 ordered=np.empty(n_rows, np.int64),
                 spare=np.empty((2, n_rows), np.int32),
             )
-        count = n_threads()
+        count, n_words = n_threads(), WORDS * len(self.codes.block_table)
         if count != len(self.table.n_left):
             self.table = self.table._replace(
                 scratch=np.zeros((count, len(self.codes.block_table), SCRATCH), np.int64),
                 n_left=np.zeros(count, np.int64),
-                best_splits=np.zeros((count, 2), SPLIT),
+                is_used=np.zeros((count, n_words), np.bool_),
+                best_splits=np.zeros((max(count, n_words), 2), SPLIT),
             )
 
     def start(

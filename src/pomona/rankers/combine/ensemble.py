@@ -17,10 +17,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from pomona import _registry
 from pomona._parameters import assignments, checked_parameters, read_parameters
+from pomona._sklearn import clone
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError

@@ -17,9 +17,9 @@ from typing import Any, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from pomona import _registry
+from pomona._sklearn import clone
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, UnknownNameError

@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
+from pomona._sklearn import clone
 from pomona._types import Features, Scores, Values
 from pomona.data.categories import Categories
 from pomona.data.dataset import Dataset

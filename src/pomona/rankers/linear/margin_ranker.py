@@ -13,8 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, Protocol
 
-from sklearn.exceptions import ConvergenceWarning
-
+from pomona._sklearn import ConvergenceWarning
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.rankers.linear.linear_ranker import LinearRanker
