@@ -57,5 +57,7 @@ def write_pages(runs: Path, folder: Path) -> list[str]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     for name in write_pages(Path(sys.argv[1]), Path(sys.argv[2])):
         print(f"{name} has not been run to the end, its part of the pages stays as it was", file=sys.stderr)
