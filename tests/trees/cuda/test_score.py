@@ -21,6 +21,8 @@ def scores():
     scorer = CudaScorer(forest)
     assert scorer.score_rows(X).tobytes() == forest.score(X).tobytes()
     assert scorer.score_rows(X[:0]).shape == (0,)
+    deep = pm.MART(n_trees=5, n_leaves=40, min_docs=1, growth="leafwise").fit(data).model_
+    assert CudaScorer(deep).score_rows(X).tobytes() == deep.score(X).tobytes()
     assert CudaScorer(Forest.empty(6, 2.5)).score_rows(X).tolist() == [2.5] * 50
     alone = Forest.join([Forest.empty(6), forest.head(0)], 6, 1.0)
     assert CudaScorer(alone).score_rows(X[:2]).tolist() == [1.0, 1.0]
