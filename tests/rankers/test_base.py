@@ -20,8 +20,9 @@ NAMES = sorted(set(entries("rankers")) - {"random", "ideal", "worst", "imported"
 if find_spec("torch") is None:  # the report says so loudly
     NAMES = [name for name in NAMES if ".neural." not in entries("rankers")[name].module]
 # Small and quick versions of each; a ranker that is quick by itself needs none.
-QUICK = {"n_trees": 12, "n_leaves": 7, "min_docs": 3, "n_rounds": 20, "n_restarts": 1, "n_epochs": 20}
-QUICK |= {"n_models": 2, "member": "lambdamart(n_trees=12, n_leaves=7, min_docs=3)"}
+QUICK = {"n_trees": 6, "n_leaves": 5, "min_docs": 3, "n_rounds": 20, "n_restarts": 1, "n_epochs": 8}
+QUICK |= {"n_models": 2, "member": "lambdamart(n_trees=6, n_leaves=5, min_docs=3)"}
+QUICKER = {"smoothrank": {"max_iterations": 8, "sigma_max": 1.0}}
 # scikit-learn's checks have one query, and none to hold out.
 ONE_QUERY = {"linearcombination": {"weights": "uniform"}}
 
@@ -33,7 +34,8 @@ ITERATIVE = [name for name in NAMES if name not in AT_ONCE]
 def quick(name, **more):
     cls = entries("rankers")[name].load()
     known = cls().get_params()
-    return cls(**{key: value for key, value in {**QUICK, **more}.items() if key in known})
+    given = {**QUICK, **QUICKER.get(name, {}), **more}
+    return cls(**{key: value for key, value in given.items() if key in known})
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,7 @@ def test_every_iterative_ranker_records_its_training(name, data, fresh):
     ranker = quick(name, seed=3).fit(data, valid=fresh)
     assert len(ranker.evals_["valid"]) >= 2
     if name in ("ensemble", "randomforest"):  # which keep all models, or bags
-        assert ranker.best_iteration_ == len(ranker.evals_["valid"]) == {"ensemble": 2}.get(name, 12)
+        assert ranker.best_iteration_ == len(ranker.evals_["valid"]) == {"ensemble": 2}.get(name, QUICK["n_trees"])
     else:
         assert ranker.best_iteration_ == 1 + int(np.argmax(ranker.evals_["valid"]))
 

@@ -27,15 +27,33 @@ MOST_BRANCHES = 1024
 @kernel
 def _distinct(values):
     """(the distinct values, largest first; how many of each)."""
-    ordered = np.sort(values)[::-1]
-    value, count = np.empty(ordered.size), np.zeros(ordered.size, np.int64)
+    value, count = np.empty(values.size), np.zeros(values.size, np.int64)
     n = 0
-    for one in ordered:
-        if n == 0 or value[n - 1] != one:
-            value[n] = one
+    for one in values:
+        at = n
+        while at > 0 and value[at - 1] < one:
+            at -= 1
+        if at == 0 or value[at - 1] != one:
+            for i in range(n, at, -1):
+                value[i], count[i] = value[i - 1], count[i - 1]
+            value[at], count[at] = one, 0
             n += 1
-        count[n - 1] += 1
+            at += 1
+        count[at - 1] += 1
     return value[:n], count[:n]
+
+
+@kernel
+def _descending(weight):
+    """Weights of ranks, largest first, as they nearly always are."""
+    ordered = np.empty(weight.size)
+    for i in range(weight.size):
+        at = i
+        while at > 0 and ordered[at - 1] < weight[i]:
+            ordered[at] = ordered[at - 1]
+            at -= 1
+        ordered[at] = weight[i]
+    return ordered
 
 
 @kernel
@@ -62,15 +80,23 @@ def _outlook(value, count, weight):
 
 
 @kernel
-def _thinned(chance, n, most):
-    """Weigh `most` of n branches so that they stand for all, picked evenly by chance; 0 for the rest."""
-    step = chance[:n].sum() / most
-    passed, n_picked = 0.0, 0
+def _thin(total, chance, left, n, most):
+    """Keep at most `most` of n branches, picked evenly by chance and weighted to stand for all; how many."""
+    step = 0.0
+    for i in range(n):
+        step += chance[i]
+    step /= most
+    passed, n_picked, n_kept = 0.0, 0, 0
     for i in range(n):
         passed += chance[i]
         picked = min(int(passed / step + 0.5), most) - n_picked
         n_picked += picked
-        chance[i] = picked * step
+        if picked * step != 0:
+            total[n_kept], chance[n_kept] = total[i], picked * step
+            for j in range(left.shape[1]):
+                left[n_kept, j] = left[i, j]
+            n_kept += 1
+    return n_kept
 
 
 @kernel
@@ -87,7 +113,7 @@ def _excess_of_list(values, block_end, weight, ceiling, most):
         if starts[at]:
             stop = block_end[at]
             value, count = _distinct(values[at:stop])
-            least, mean, largest = _outlook(value, count, np.sort(weight[at:stop])[::-1])
+            least, mean, largest = _outlook(value, count, _descending(weight[at:stop]))
             then = after[min(stop, depth)]
             after[at, 0], after[at, 1], after[at, 2] = least + then[0], mean + then[1], largest + then[2]
     if after[0, 2] <= ceiling + 1e-15:
@@ -103,8 +129,10 @@ def _excess_of_list(values, block_end, weight, ceiling, most):
             stop = block_end[rank]
             value, count = _distinct(values[rank:stop])
             left = np.empty((n_open, value.size), np.int64)
-            left[:] = count
-        below = np.sort(weight[rank + 1 : stop])[::-1]
+            for branch in range(n_open):
+                for i in range(value.size):
+                    left[branch, i] = count[i]
+        below = _descending(weight[rank + 1 : stop])
         then = after[min(stop, depth)]
         new_total, new_chance = np.empty(n_open * value.size), np.empty(n_open * value.size)
         new_left = np.empty((n_open * value.size, value.size), np.int64)
@@ -115,19 +143,16 @@ def _excess_of_list(values, block_end, weight, ceiling, most):
                     continue
                 new_chance[n] = chance[branch] * left[branch, i] / (stop - rank)
                 new_total[n] = total[branch] + weight[rank] * value[i]
-                new_left[n] = left[branch]
+                for j in range(value.size):
+                    new_left[n, j] = left[branch, j]
                 new_left[n, i] -= 1
                 least, mean, largest = _outlook(value, new_left[n], below)
                 if new_total[n] + least + then[0] >= ceiling:
                     excess += new_chance[n] * (new_total[n] + mean + then[1] - ceiling)
                 elif new_total[n] + largest + then[2] > ceiling + 1e-15:
                     n += 1
-        if n > most:
-            _thinned(new_chance, n, most)
-            kept = np.flatnonzero(new_chance[:n])
-            total, chance, left, n_open = new_total[kept], new_chance[kept], new_left[kept], kept.size
-        else:
-            total, chance, left, n_open = new_total[:n], new_chance[:n], new_left[:n], n
+        n_open = _thin(new_total, new_chance, new_left, n, most) if n > most else n
+        total, chance, left = new_total, new_chance, new_left
     return excess
 
 

@@ -95,7 +95,8 @@ def _soft_sum(above, weight, ranks, adjoint, out_slopes):
 @kernel(fastmath=True)
 def _soft_decays(above, shares, decays, products, out_slopes):
     """As `_soft_sum`, for weights that are a sum of decays; products (n_decays,) is work space."""
-    products[:] = shares
+    for m in range(decays.size):  # not `products[:] = shares`, which takes 1.5 s to compile
+        products[m] = shares[m]
     for i in range(above.size):
         for m in range(decays.size):
             products[m] *= 1.0 - above[i] * (1.0 - decays[m])

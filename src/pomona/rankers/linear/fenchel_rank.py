@@ -40,8 +40,10 @@ def _descend(curvature, gradient, weights, radius, tolerance, steps):
     """
     n = weights.size
     slope = gradient.copy()
-    share = np.zeros(2 * n + 1)
-    share[:n], share[n : 2 * n] = np.maximum(weights, 0.0) / radius, np.maximum(-weights, 0.0) / radius
+    share = np.empty(2 * n + 1)
+    for j in range(n):
+        share[j], share[n + j] = max(weights[j], 0.0) / radius, max(-weights[j], 0.0) / radius
+    share[2 * n] = 0.0
     share[2 * n] = max(1.0 - share.sum(), 0.0)
     for _ in range(steps):
         best, lowest, worst, highest = 2 * n, 0.0, 2 * n, -np.inf

@@ -41,7 +41,8 @@ def _products(first, last, X, query_ptr, values, center, out):
     base = np.zeros(X.shape[1], np.float64)
     for q in range(first, last):
         if center:
-            base[:] = X[query_ptr[q]]
+            for j in range(base.size):
+                base[j] = X[query_ptr[q], j]
         out[q] = 0.0
         for i in range(query_ptr[q], query_ptr[q + 1]):
             row, value, total = X[i], values[i], out[q]
@@ -56,12 +57,13 @@ def _squares(first, last, X, query_ptr, center, out):
     for q in range(first, last):
         n = query_ptr[q + 1] - query_ptr[q]
         if center:
-            base[:] = X[query_ptr[q]]
-            sums[:] = 0.0
+            for j in range(base.size):
+                base[j], sums[j] = X[query_ptr[q], j], 0.0
             for i in range(query_ptr[q], query_ptr[q + 1]):
                 for j in range(base.size):
                     sums[j] += np.float64(X[i, j]) - base[j]
-            base += sums / n
+            for j in range(base.size):
+                base[j] += sums[j] / n
         out[q] = 0.0
         for i in range(query_ptr[q], query_ptr[q + 1]):
             for j in range(base.size):

@@ -60,8 +60,9 @@ def _sum_partners(first, last, scores, rows, grades, query_ptr, values, above, b
     for q in range(first, last):
         ranked = rows[query_ptr[q] : query_ptr[q + 1]]
         s, y = scores[ranked], grades[ranked]
-        terms, sums = np.ones((ranked.size, 2)), np.empty((ranked.size, 2))
-        terms[:, 1] = values[ranked]
+        terms, sums = np.empty((ranked.size, 2)), np.empty((ranked.size, 2))
+        for at in range(ranked.size):
+            terms[at, 0], terms[at, 1] = 1.0, values[ranked[at]]
         sum_below(s, y, terms, sums)
         for at in range(ranked.size):
             below[ranked[at]], total[ranked[at]] = sums[at]

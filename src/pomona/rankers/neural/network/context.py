@@ -35,6 +35,7 @@ from pomona.rankers.neural.network.network import (
     normalize,
     total,
     weighted,
+    widest,
 )
 from pomona.rankers.neural.network.scaling import Scaling, scale_row
 
@@ -68,7 +69,10 @@ def _attend(queries, keys, values, scale, chances, out):
 
 @kernel
 def _pass_block(h, parameters, at, n_heads, activation):
-    """One block, in place; h (n, width). Returns where its parameters end."""
+    """One block, in place; h (n, width). Returns where its parameters end.
+
+    Numbers are copied one by one: that shapes differ is an error with a text, which takes 4 s to compile.
+    """
     n, width = h.shape
     square, of_head = width * width, width // n_heads
     gain, at = parameters[at : at + 2 * width], at + 2 * width
@@ -80,33 +84,41 @@ def _pass_block(h, parameters, at, n_heads, activation):
     w_out, b_out, at = parameters[at : at + square], parameters[at + square :], at + square + width
     normal, projected = np.empty(width, np.float32), np.empty((n, 3 * width), np.float32)
     for i in range(n):
-        normal[:] = h[i]
+        for c in range(width):
+            normal[c] = h[i, c]
         normalize(normal, gain[:width], gain[width:])
         weighted(normal, w_in, b_in, projected[i])
     attended, chances = np.empty((n, width), np.float32), np.empty(n, np.float32)
-    keys, of_values = np.empty((of_head, n), np.float32), np.empty((n, of_head), np.float32)
+    queries, keys = np.empty((n, of_head), np.float32), np.empty((of_head, n), np.float32)
+    values, of_values = np.empty((n, of_head), np.float32), np.empty((n, of_head), np.float32)
     scale = np.float32(1.0 / math.sqrt(of_head))
     for head in range(n_heads):
-        begin, end = head * of_head, (head + 1) * of_head
+        begin = head * of_head
         for i in range(n):
-            keys[:, i] = projected[i, width + begin : width + end]
-        queries = projected[:, begin:end].copy()
-        values = projected[:, 2 * width + begin : 2 * width + end].copy()
+            row = projected[i]
+            for c in range(of_head):
+                queries[i, c] = row[begin + c]
+                keys[c, i] = row[width + begin + c]
+                values[i, c] = row[2 * width + begin + c]
         _attend(queries, keys, values, scale, chances, of_values)
-        attended[:, begin:end] = of_values
+        for i in range(n):
+            for c in range(of_head):
+                attended[i, begin + c] = of_values[i, c]
     gain, at = parameters[at : at + 2 * width], at + 2 * width
     w_1, b_1, at = parameters[at : at + square], parameters[at + square :], at + square + width
     w_2, b_2, at = parameters[at : at + square], parameters[at + square :], at + square + width
     change, units = np.empty(width, np.float32), np.empty(width, np.float32)
     for i in range(n):
         weighted(attended[i], w_out, b_out, change)
-        h[i] += change
-        normal[:] = h[i]
+        for c in range(width):
+            h[i, c] += change[c]
+            normal[c] = h[i, c]
         normalize(normal, gain[:width], gain[width:])
         weighted(normal, w_1, b_1, units)
         activate(units, activation)
         weighted(units, w_2, b_2, change)
-        h[i] += change
+        for c in range(width):
+            h[i, c] += change[c]
     return at
 
 
@@ -117,15 +129,17 @@ def _score_queries(
 ):  # fmt: skip
     """key_weight (width,) : documents are added up in the order of this sum over their hidden units."""
     width = key_weight.size
-    x, spare = np.empty(sizes.max(), np.float32), np.empty(sizes.max(), np.float32)
+    x, spare = np.empty(widest(sizes), np.float32), np.empty(widest(sizes), np.float32)
     ones, zeros = np.ones(width, np.float32), np.zeros(width, np.float32)
     for query in range(first, last):
         begin, n = query_ptr[query], query_ptr[query + 1] - query_ptr[query]
-        units, keys, at = np.empty((n, width), np.float32), np.empty(n), 0
+        units, keys, at = np.empty((n, width), np.float32), np.empty(n), np.int64(0)
         for i in range(n):
             scale_row(X[begin + i], mean, inverse, log, knots, heights, knot_ptr, x)
-            units[i], at = hidden_units(x, spare, parameters, sizes, activation, layer_norm)
-            keys[i] = total(units[i], key_weight)
+            hidden, at = hidden_units(x, spare, parameters, sizes, activation, layer_norm)
+            keys[i] = total(hidden, key_weight)
+            for c in range(width):
+                units[i, c] = hidden[c]
         order = np.argsort(keys)
         h = units[order]
         for _ in range(n_blocks):
