@@ -193,7 +193,7 @@ class TrainingLog:
             yield
             return
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         columns = TextColumn(self._title), BarColumn(), TextColumn("{task.description}")
         with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
@@ -203,3 +203,4 @@ class TrainingLog:
                 yield
             finally:
                 self._show = None
+                bar.columns = *columns, TimeElapsedColumn()  # it may have ended before its time
