@@ -13,6 +13,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# No test takes the power away, and waiting for the disk takes longer than many a test.
+os.fsync = lambda descriptor: None
+
 HAS_TORCH = find_spec("torch") is not None
 
 _NEED_TORCH = ["tests/rankers/neural/*", "src/pomona/rankers/neural/*", "tests/test_examples.py"]
