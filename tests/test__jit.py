@@ -145,7 +145,7 @@ def test_versions_of_a_kernel_compiled_at_once_are_all_kept(tmp_path):
             for some in at_once
         ]
         assert [process.communicate()[0].split() for process in running] == at_once
-    assert len(list((tmp_path / "cache").rglob("*.nbc"))) == len(kinds)
+        assert len(list((tmp_path / "cache").rglob("*.nbc"))) == len(kinds)
 
 
 @kernel(by_address=True)
