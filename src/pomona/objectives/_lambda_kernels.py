@@ -87,7 +87,7 @@ def _add_pairs(
         # Against itself a row's Δ is 0.
         b_shares = (upper[b], share[b]) if b > a else (0.0, 0.0)
         push_pairs(
-            n_vectors, others[0, begin:], others[1, begin:], others[2, begin:], others[3, begin:],
+            n_vectors, below, others[0, begin:], others[1, begin:], others[2, begin:], others[3, begin:],
             others[4, begin:], others[5, begin:], lower[begin:], rule, a_terms, (upper[a], share[a]), b_terms,
             b_shares, sums,
         )  # fmt: skip
