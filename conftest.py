@@ -25,9 +25,7 @@ collect_ignore_glob = [] if HAS_TORCH else _NEED_TORCH
 _LONGEST = (
     "tests/rankers/test_base.py",
     "tests/experiments/test_compare.py",
-    "tests/test_changed_measures.py",
-    "tests/objectives/cuda/test_lambdas.py",
-    "tests/rankers/test_learnt.py",
+    "tests/experiments/test_runner.py",
     "tests/test_examples.py",
 )
 
