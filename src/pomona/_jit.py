@@ -1,4 +1,4 @@
-"""The only file that imports numba: the kernel decorator, and threads.
+"""The file of kernels and threads: with `_compiler`, the only one that imports numba.
 
 A *kernel* is a plain function over arrays and scalars, compiled once, that lets other threads run.
 Work is spread over threads by `over_chunks`: a kernel whose first two arguments are a range
@@ -25,14 +25,9 @@ from llvmlite.binding import ffi
 from numba import types as types
 from numba.core import config as numba_config
 from numba.core.cgutils import unpack_tuple
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.compiler_machinery import register_pass
-from numba.core.targetconfig import ConfigStack, TargetConfig
-from numba.core.typed_passes import NativeLowering
-from numba.core.types.functions import BaseFunction
 
+from pomona._compiler import KernelCompiler, part_of, quickly
 from pomona._crew import Call, Crew
 from pomona._kernel_files import kernel_directory
 
@@ -73,14 +68,15 @@ def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
     try:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         options["fastmath"] = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
-        compiled: Any = _njit(cache=True, no_cpython_wrapper=by_address, **options)(function)
+        # Of a kernel whose sums may be reordered, the bits hang on how it is compiled: as they always were.
+        compiler = {} if fastmath else {"pipeline_class": KernelCompiler}
+        compiled: Any = _njit(cache=True, no_cpython_wrapper=by_address, **compiler, **options)(function)
     finally:
         config.CACHE_DIR = previous
     if hasattr(compiled, "overloads"):  # not where compiling is switched off
         _compile_alone(compiled, Path(directory))
         if not fastmath:  # else sums would be reordered in one way here and in another there
-            part: Any = _njit(no_cpython_wrapper=True, pipeline_class=_PartCompiler, **options)(function)
-            part.add_overload = lambda made: part.overloads.update({tuple(made.signature.args): made})
+            part = part_of(_njit, function, options)
             compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
     return cast(F, compiled)
 
@@ -90,7 +86,8 @@ def _compile_alone(compiled: Any, directory: Path) -> None:
 
     Of two that compiled different versions of a kernel at once, numba would give both files the same name:
     one version would then be loaded where the other is meant. Where files cannot be locked, nothing is kept;
-    a disk that has become full costs only the cache. Garbage is collected afterwards: a seventh of the time.
+    a disk that has become full costs only the cache. Garbage is not collected meanwhile, and what was made is
+    not looked through at once: a fifth of the time.
     """
     lock, compile_, kept = directory / f"{compiled.__name__}.lock", compiled.compile, compiled._cache
     save, is_alone = kept.save_overload, False
@@ -107,10 +104,13 @@ def _compile_alone(compiled: Any, directory: Path) -> None:
                 is_alone = _locked(file, wait=True)
             gc.disable()
             try:
-                with _remembering():
+                with quickly():
                     return compile_(signature)
             finally:
                 if was_collected:
+                    if not gc.get_freeze_count():
+                        gc.freeze()
+                        gc.unfreeze()  # now all objects count as old
                     gc.enable()
 
     def save_alone(*arguments: Any) -> None:
@@ -119,46 +119,6 @@ def _compile_alone(compiled: Any, directory: Path) -> None:
                 save(*arguments)
 
     compiled.compile, compiled.lock, kept.save_overload = compile_alone, lock, save_alone
-
-
-_signatures: dict[tuple[Any, ...], Any] = {}
-
-
-@contextlib.contextmanager
-def _remembering() -> Iterator[None]:
-    """Let numba look up only once what an operation gives for some types: a seventh of its time.
-
-    It goes through dozens of candidates for every `+`, and compares all its options with those of each. Its
-    lock is held, so nobody else compiles meanwhile; what is found is what it would find.
-    """
-    find, own = BaseFunction.get_call_type, (TargetConfig.__eq__, TargetConfig.__hash__)
-    hashes: dict[type, int] = {}
-
-    def find_once(self: Any, context: Any, arguments: Any, named: Any) -> Any:
-        if named:
-            return find(self, context, arguments, named)
-        key = self, context, tuple(arguments), ConfigStack.top_or_none()
-        if key not in _signatures:
-            _signatures[key] = find(self, context, arguments, named)
-        return _signatures[key]
-
-    def are_equal(self: Any, other: Any) -> Any:
-        is_same = type(self) is type(other) and self._values == other._values
-        return is_same or own[0](self, other)
-
-    def hash_of(self: Any) -> int:  # numba's is of the names of the options
-        return hashes.get(type(self)) or hashes.setdefault(type(self), own[1](self))
-
-    _set_methods(find_once, are_equal, hash_of)
-    try:
-        yield
-    finally:
-        _set_methods(find, *own)
-
-
-def _set_methods(find: Any, are_equal: Any, hash_of: Any) -> None:
-    BaseFunction.get_call_type = find  # type: ignore[method-assign]
-    TargetConfig.__eq__, TargetConfig.__hash__ = are_equal, hash_of  # type: ignore[method-assign]
 
 
 announced: deque[tuple[Any, tuple[Any, ...]]] = deque()  # kernels that will be needed, and their types
@@ -179,44 +139,6 @@ def _locked(file: Any, *, wait: bool) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-class _PartLibrary(JITCodeLibrary):
-    """The code of a kernel inside those that call it, with which it is optimized and emitted."""
-
-    def _optimize_final_module(self) -> None:
-        """Later."""
-
-    def _finalize_final_module(self) -> None:
-        self._finalized = True
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _PartLowering(NativeLowering):
-    """Numba's last step, for a kernel inside others: without machine code, it has no place in memory."""
-
-    _name = "part_lowering"
-
-    def run_pass(self, state: Any) -> bool:
-        state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.flags.no_compile = True
-        super().run_pass(state)
-        name, lowered = object(), state["cr"]
-        state.targetctx.insert_user_function(name, lowered.fndesc, [state.library])
-        state["cr"] = lowered._replace(cfunc=name)
-        return True
-
-
-class _PartCompiler(CompilerBase):
-    """Compiles a kernel for those that call it by its name: no version for Python, nothing done twice."""
-
-    def define_pipelines(self) -> list[Any]:
-        steps = DefaultPassBuilder.define_nopython_pipeline(self.state, "part")
-        steps.passes = [
-            (_PartLowering if step is NativeLowering else step, name) for step, name in steps.passes
-        ]
-        steps.finalize()
-        return [steps]
 
 
 def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -350,6 +272,8 @@ def together(lead: Callable[..., Any], member: Callable[..., Any], dismiss: Call
     Members may begin late, or not at all when other work keeps the pool busy.
     """
     count = n_threads()
+    if count == 1:
+        return lead()
     call = Call(member)
     try:
         _ask(call, count, count - 1)  # here, or Ctrl-C at this moment would leave members that wait for ever

@@ -186,10 +186,10 @@ def test_a_file_larger_than_memory_is_refused(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / f"a{suffix}"
-    path.write_bytes(COMPRESS[suffix](bytes(5_000_000)))
+    path.write_bytes(COMPRESS[suffix](bytes(25_000_000)))
     for module in (_machine, compression):
-        monkeypatch.setattr(module, "memory_room", lambda: 4_000_000)
-    with pytest.raises(PomonaError, match=r"a.*: the text in it takes about .* of memory, and 4 MiB may be"):
+        monkeypatch.setattr(module, "memory_room", lambda: 20_000_000)
+    with pytest.raises(PomonaError, match=r"a.*: the text in it takes about .* of memory, and 19 MiB may be"):
         read_bytes(path)
 
 

@@ -32,10 +32,12 @@ _COLUMNS = 64  # at a time, so that their tables stay in the cache
 def _tabulate(values, first_query, left, out_table):
     """Signed sums of each four of 64 queries: bit i of a table's row number is the sign of query i.
 
-    Sizes are read from the table: bounds that the compiler knows it would unroll, which takes it seconds.
+    A loop over all fours, whose number the compiler knows, it would unroll, which takes it seconds.
     """
     fours, rows, width = out_table.shape
-    for four in range(fours):
+    n_fours = min(fours, (values.shape[0] - first_query + 3) // 4)
+    out_table[n_fours:] = 0.0
+    for four in range(n_fours):
         for c in range(width):
             out_table[four, 0, c] = 0.0
         query = first_query + 4 * four
