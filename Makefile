@@ -3,12 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check kernels package docs fuzz bench papers clean
+.PHONY: demo test check kernels suite package docs fuzz bench papers clean
 demo: $(VENV)/.installed       ## install, then run the main job on built-in data
 	$(BIN)/pomona demo
 
 test: $(VENV)/.installed-dev   ## style, types and every test
-	$(MAKE) --jobs 2 check kernels  # types are checked on one core
+	$(MAKE) --jobs 2 check suite   # types are checked on one core while the tests begin
+
+suite: kernels
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Kernels as plain Python, where an index out of bounds is an error and not whatever lies there in memory.

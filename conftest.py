@@ -13,6 +13,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# No test takes the power away, and waiting for the disk takes longer than many a test.
+os.fsync = lambda descriptor: None
+
 HAS_TORCH = find_spec("torch") is not None
 
 _NEED_TORCH = ["tests/rankers/neural/*", "src/pomona/rankers/neural/*", "tests/test_examples.py"]
@@ -22,9 +25,7 @@ collect_ignore_glob = [] if HAS_TORCH else _NEED_TORCH
 _LONGEST = (
     "tests/rankers/test_base.py",
     "tests/experiments/test_compare.py",
-    "tests/test_changed_measures.py",
-    "tests/objectives/cuda/test_lambdas.py",
-    "tests/rankers/test_learnt.py",
+    "tests/experiments/test_runner.py",
     "tests/test_examples.py",
 )
 

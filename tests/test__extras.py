@@ -1,5 +1,6 @@
 """What works where only the base is installed, and what the rest says."""
 
+import json
 import re
 import subprocess
 import sys
@@ -78,12 +79,21 @@ def test_train_predict_evaluate_save_and_load_need_no_extra(tmp_path):
     }
 
 
-VERB = """
-import sys
+# One verb after another in the same process: to load what they need takes longer than they do.
+VERBS = """
+import contextlib, io, json, sys
 from pomona.cli import main
 
-sys.argv = ["pomona", *{words}]
-main()
+done = []
+for words in {verbs}:
+    sys.argv, out, err, code = ["pomona", *words], io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+    done.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(done))
 """
 
 
@@ -91,25 +101,26 @@ def test_the_command_trains_scores_and_judges_and_names_what_else_it_needs(tmp_p
     import pomona as pm
 
     pm.write_letor(pm.simulate(20, docs_per_query=6, n_features=3, seed=1), tmp_path / "data.txt")
-
-    def pomona(*words):
-        return slim(VERB.format(words=list(words)), tmp_path)
-
-    train = pomona("train", "lambdamart", "data.txt", "--set", "n_trees=3", "-o", "m.pomona")
-    assert train.returncode == 0, train.stderr
-    score = pomona("score", "m.pomona", "data.txt", "-o", "scores.txt")
-    assert score.returncode == 0, score.stderr
-    judged = pomona("evaluate", "data.txt", "scores.txt", "-m", "ndcg@10", "--all-conventions")
-    assert "letor4" in judged.stdout, judged.stderr
-    assert pomona("--help").returncode == pomona("list", "rankers").returncode == 0
-    for words in (
-        ("demo",),
-        ("compare", "data.txt", "--rankers", "mart"),
-        ("duel", "data.txt", "scores.txt"),
-    ):
-        refused = pomona(*words)
-        assert refused.returncode == 1
-        last = refused.stderr.splitlines()[-1]
+    verbs = [
+        "train lambdamart data.txt --set n_trees=3 -o m.pomona",
+        "score m.pomona data.txt -o scores.txt",
+        "evaluate data.txt scores.txt -m ndcg@10 --all-conventions",
+        "--help",
+        "list rankers",
+        "demo",
+        "compare data.txt --rankers mart",
+        "duel data.txt scores.txt",
+    ]
+    shown = slim(VERBS.format(verbs=[verb.split() for verb in verbs]), tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    done = dict(zip(verbs, json.loads(shown.stdout), strict=True))
+    for verb in verbs[:5]:
+        assert done[verb][0] == 0, done[verb]
+    assert "letor4" in done[verbs[2]][1]
+    for verb in verbs[5:]:
+        code, _, errors = done[verb]
+        assert code == 1
+        last = errors.splitlines()[-1]
         assert re.fullmatch(r"pomona: \w+ is not installed: pip install 'pomona\[report\]'", last), last
 
 

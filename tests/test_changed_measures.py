@@ -167,7 +167,7 @@ def test_replaced_swap_deltas_are_those_that_lambdas_take(data, scores):
 
 def test_the_line_search_climbs_its_rule(one, data):
     weights, spread = np.full(3, 1 / 3), 2.0
-    slope, rest = data.X[:, 0], data.X[:, 1].astype(float)
+    slope, rest = data.X[:, 0].copy(), data.X[:, 1].astype(float)
     place, height = line_search(one, data.y, data.query_ptr, weights).best(rest, slope, 0.0, spread)
 
     def true_height(u):

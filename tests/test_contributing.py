@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import pomona as pm
+
 ROOT = Path(__file__).parents[1]
 RECIPES = dict(
     re.findall(
@@ -61,9 +63,10 @@ import pomona as pm
 from pomona._registry import entries
 from pomona.report.section import sections_of
 print([section.name for section in sections_of("comparison")][-2:])
-ranker = pm.MART(n_trees=2, n_leaves=3).fit(pm.simulate(20, n_features=3, seed=1))
-print(len(json.loads(ranker.exported("nested"))))
+print(len(json.loads(pm.load_model("m.pomona").exported("nested"))))
 """
+    # Fitted here: of the copy, the kernels would be compiled anew.
+    pm.MART(n_trees=2, n_leaves=3).fit(pm.simulate(20, n_features=3, seed=1)).save(copy / "m.pomona")
     assert run(copy, "-c", code).split("\n")[:2] == ["['extent', 'repeat']", "3"]
 
 

@@ -272,6 +272,8 @@ def together(lead: Callable[..., Any], member: Callable[..., Any], dismiss: Call
     Members may begin late, or not at all when other work keeps the pool busy.
     """
     count = n_threads()
+    if count == 1:
+        return lead()
     call = Call(member)
     try:
         _ask(call, count, count - 1)  # here, or Ctrl-C at this moment would leave members that wait for ever

@@ -83,7 +83,7 @@ def test_what_stands_behind_a_stream_is_read_or_refused(tmp_path: Path, suffix: 
     for place in [0, 1, len(second) // 2, len(second) - 2]:
         damaged = bytearray(second)
         damaged[place] ^= 0x55
-        path.write_bytes(start + damaged + compress(TEXT))
+        path.write_bytes(start + damaged + second)
         with pytest.raises(PomonaError, match=rf"a\{suffix}: cannot be read: \w"):
             read_bytes(path)
     for garbage in [b"x", b"garbage", b"\0\0x", bytes(8) + b"1 qid:1 1:1\n", TEXT]:
@@ -167,13 +167,18 @@ def test_devices_are_refused_and_pipes_read(tmp_path: Path) -> None:
         writer.join()
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.skipif(os.name != "posix", reason="rights as on Unix")
 def test_a_file_without_permission(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(TEXT)
     path.chmod(0)
-    with pytest.raises(PomonaError, match=r"a\.txt: cannot be read: Permission denied"):
-        read_bytes(path)
+    user = os.geteuid()
+    os.seteuid(user or 65534)  # root may read everything, nobody may not
+    try:
+        with pytest.raises(PomonaError, match=r"a\.txt: cannot be read: Permission denied"):
+            read_bytes(path)
+    finally:
+        os.seteuid(user)
 
 
 @pytest.mark.parametrize("suffix", COMPRESS)
@@ -181,10 +186,10 @@ def test_a_file_larger_than_memory_is_refused(
     tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / f"a{suffix}"
-    path.write_bytes(COMPRESS[suffix](bytes(50_000_000)))
+    path.write_bytes(COMPRESS[suffix](bytes(25_000_000)))
     for module in (_machine, compression):
-        monkeypatch.setattr(module, "memory_room", lambda: 40_000_000)
-    with pytest.raises(PomonaError, match=r"a.*: the text in it takes about .* of memory, and 39 MiB may be"):
+        monkeypatch.setattr(module, "memory_room", lambda: 20_000_000)
+    with pytest.raises(PomonaError, match=r"a.*: the text in it takes about .* of memory, and 19 MiB may be"):
         read_bytes(path)
 
 
@@ -241,7 +246,7 @@ def test_random_damage_is_refused_or_does_no_harm(tmp_path: Path, suffix: str, s
     whole = b"".join(COMPRESS[suffix](part) for part in parts)
     path.write_bytes(whole)
     assert read_bytes(path) == TEXT[:3000]
-    for _ in range(300):
+    for _ in range(150):
         damaged = bytearray(whole)
         place = random.integers(len(damaged))
         damaged[place : place + random.integers(2)] = random.bytes(random.integers(2))

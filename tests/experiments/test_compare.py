@@ -304,7 +304,7 @@ def finished_runs(directory):
 
 def test_kill_9_at_any_moment(make_spec, tmp_path):
     """Killed several times, at moments that differ, then left alone: as if it had never been killed."""
-    spec = make_spec(SLOW, seeds=[0, 1, 2])
+    spec = make_spec(SLOW, seeds=[0, 1])
     (tmp_path / "spec.toml").write_text(spec.to_toml())
     directory = tmp_path / "killed"
     code = (
@@ -313,23 +313,23 @@ def test_kill_9_at_any_moment(make_spec, tmp_path):
     )
     chance = random.Random(1)
     histories = [{}]
-    for kill in range(3):
+    for kill in range(2):
         process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
-        while len(finished_runs(directory)) < min(2 * (kill + 1), 11) and process.poll() is None:
+        while len(finished_runs(directory)) < 2 * (kill + 1) and process.poll() is None:
             time.sleep(0.005)
         time.sleep(chance.uniform(0, 0.2))
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         done = finished_runs(directory)
         assert done.items() >= histories[-1].items()  # none lost, none done again
-        assert len(done) < 12  # it was indeed cut short
+        assert len(done) < 8  # it was indeed cut short
         histories.append(done)
     resumed = compare(spec, directory, n_jobs=2)
     assert finished_runs(directory).items() >= histories[-1].items()
     assert set(resumed.runs["state"]) == {"done"}
     attempts = dict(resumed.runs.select("run", "attempts").iter_rows())
     assert all(attempts[run] == 1 for run in histories[1])
-    assert sum(attempts.values()) <= 12 + 3 * 2  # each kill costs at most the two that were under way
+    assert sum(attempts.values()) <= 8 + 2 * 2  # each kill costs at most the two that were under way
     assert not list(directory.rglob("*.part"))
     assert same(resumed, done_here(spec, tmp_path / "undisturbed"))
 

@@ -85,10 +85,16 @@ def test_a_run_past_its_time_limit_fails_and_the_rest_goes_on(make_spec):
     assert results["quick"].state == "done"
 
 
-def test_a_run_whose_process_dies_is_tried_once_more(make_spec):
-    tasks = tasks_of(make_spec("a=mart(n_trees=2), b=lambdamart(n_trees=2)", folds=[1]))
+@pytest.fixture(scope="module")
+def runner():
+    """One that goes on, whatever happened to its process before."""
     with LocalRunner(1, 1) as runner:
-        once = kill_once_running(runner, tasks, signal.SIGKILL, times=1)
+        yield runner
+
+
+def test_a_run_whose_process_dies_is_tried_once_more(make_spec, runner):
+    tasks = tasks_of(make_spec("a=mart(n_trees=2), b=lambdamart(n_trees=2)", folds=[1]))
+    once = kill_once_running(runner, tasks, signal.SIGKILL, times=1)
     assert {label: result.state for label, result in once.items()} == {"a": "done", "b": "done"}
 
 
@@ -99,10 +105,11 @@ def test_a_run_whose_process_dies_is_tried_once_more(make_spec):
         (signal.SIGSEGV, "its process ended by SIGSEGV"),
     ],
 )
-def test_a_run_that_takes_its_process_down_twice_fails_and_the_rest_goes_on(make_spec, number, reason):
+def test_a_run_that_takes_its_process_down_twice_fails_and_the_rest_goes_on(
+    make_spec, runner, number, reason
+):
     tasks = tasks_of(make_spec("a=mart(n_trees=2), b=lambdamart(n_trees=2)", folds=[1]))
-    with LocalRunner(1, 1) as runner:
-        twice = kill_once_running(runner, tasks, number, times=2)
+    twice = kill_once_running(runner, tasks, number, times=2)
     assert (twice["a"].state, twice["a"].error) == ("failed", "died")
     assert twice["a"].reason.startswith(reason)
     assert twice["b"].state == "done"

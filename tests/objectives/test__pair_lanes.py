@@ -8,10 +8,10 @@ from pomona.objectives._pair_lanes import LANES, push_pairs
 
 
 @kernel
-def _push(n_vectors, others, lower, rule, a_singles, a_doubles, b_singles, b_doubles, out):
+def _push(n_vectors, has_lower, others, lower, rule, a_singles, a_doubles, b_singles, b_doubles, out):
     push_pairs(
-        n_vectors, others[0], others[1], others[2], others[3], others[4], others[5], lower, rule, a_singles,
-        a_doubles, b_singles, b_doubles, out,
+        n_vectors, has_lower, others[0], others[1], others[2], others[3], others[4], others[5], lower, rule,
+        a_singles, a_doubles, b_singles, b_doubles, out,
     )  # fmt: skip
 
 
@@ -37,8 +37,9 @@ def _lanes_summed(values):
     return lanes[0]
 
 
+@pytest.mark.parametrize("has_lower", [0, 1])
 @pytest.mark.parametrize("n_vectors", [1, 2, 7])
-def test_same_bits_as_a_plain_loop(n_vectors):
+def test_same_bits_as_a_plain_loop(n_vectors, has_lower):
     random = np.random.default_rng(n_vectors)
     n = n_vectors * LANES
     others = random.random((6, n)).astype(np.float32)
@@ -48,7 +49,8 @@ def test_same_bits_as_a_plain_loop(n_vectors):
     rule = tuple(np.float32([0.01, 1, 0, 0.125]))
     rows = [(tuple(np.float32([score, 1.5, 0.5 + score])), (0.9, 1.1)) for score in (0.1, 0.05)]
     expected, out = others.copy(), np.empty(5, np.float32)
-    _push(n_vectors, others, lower, rule, *rows[0], *rows[1], out)
+    _push(n_vectors, has_lower, others, lower, rule, *rows[0], *rows[1], out)
+    lower *= has_lower
     (a_lambda, a_hessian), (b_lambda, b_hessian) = (_pair(row, *expected[2:], lower, rule) for row in rows)
     expected[0] += a_lambda + b_lambda
     expected[1] += a_hessian + b_hessian

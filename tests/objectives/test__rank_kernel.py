@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pomona.objectives._rank_kernel import rank_all, rank_head
+from pomona.objectives._rank_kernel import rank, rank_all, rank_head
 
 
 def ranked(scores, shuffle, last, m):
@@ -14,11 +14,16 @@ def ranked(scores, shuffle, last, m):
     else:
         rank_all(scores, place, rows, keys, np.empty(n), np.empty(n, np.int32))
     assert np.array_equal(keys, scores[rows])
+    again, its_keys = last[:m].astype(np.int32), np.empty(m)
+    rank(scores, shuffle, place, again, its_keys, np.empty(n + 16), np.empty(n + 16, np.int32))
+    assert np.array_equal(again, rows)
+    assert np.array_equal(its_keys, keys)
     return rows
 
 
 @pytest.mark.parametrize(
-    ("n", "m"), [(1, 1), (2, 1), (2, 2), (63, 63), (64, 20), (65, 65), (500, 100), (700, 700)]
+    ("n", "m"),
+    [(1, 1), (2, 1), (2, 2), (63, 63), (64, 20), (65, 65), (128, 128), (129, 129), (500, 100), (700, 700)],
 )
 @pytest.mark.parametrize("digits", [0, 1, 9])
 def test_any_last_ranking_leads_to_the_same(n, m, digits):

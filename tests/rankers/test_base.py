@@ -60,7 +60,8 @@ def test_every_iterative_ranker_records_its_training(name, data, fresh):
     ranker = quick(name, seed=3).fit(data, valid=fresh)
     assert len(ranker.evals_["valid"]) >= 2
     if name in ("ensemble", "randomforest"):  # which keep all models, or bags
-        assert ranker.best_iteration_ == len(ranker.evals_["valid"]) == {"ensemble": 2}.get(name, QUICK["n_trees"])
+        n_steps = QUICK["n_models" if name == "ensemble" else "n_trees"]
+        assert ranker.best_iteration_ == len(ranker.evals_["valid"]) == n_steps
     else:
         assert ranker.best_iteration_ == 1 + int(np.argmax(ranker.evals_["valid"]))
 

@@ -58,7 +58,7 @@ def test_newton_steps_without_anything_to_divide_by():
 
 
 def test_leaf_sums_are_exact_and_the_same_for_any_threads(monkeypatch):
-    monkeypatch.setattr(grower, "_PIECE", 7)
+    monkeypatch.setattr(grower, "_VALUED_ROWS", 7)
     random = np.random.default_rng(2)
     gradient, hessian = random.normal(size=50).astype(np.float32), random.random(50).astype(np.float32)
     found = []

@@ -20,7 +20,7 @@ from pomona._beside import compile_beside
 from pomona._jit import address_of, call, kernel, types
 from pomona.measures.closed_form import clip_rule, head_terms, read_past
 from pomona.objectives._pair_lanes import LANES, N_SUMS, push_pairs
-from pomona.objectives._rank_kernel import rank_all, rank_head
+from pomona.objectives._rank_kernel import rank
 
 # Typed integers: numba takes a plain 0 for a type of its own, and compiles whatever is called with it again.
 _ALL, _BELOW, _TOP = np.int64(0), np.int64(1), np.int64(0)
@@ -87,7 +87,7 @@ def _add_pairs(
         # Against itself a row's Δ is 0.
         b_shares = (upper[b], share[b]) if b > a else (0.0, 0.0)
         push_pairs(
-            n_vectors, others[0, begin:], others[1, begin:], others[2, begin:], others[3, begin:],
+            n_vectors, below, others[0, begin:], others[1, begin:], others[2, begin:], others[3, begin:],
             others[4, begin:], others[5, begin:], lower[begin:], rule, a_terms, (upper[a], share[a]), b_terms,
             b_shares, sums,
         )  # fmt: skip
@@ -235,10 +235,7 @@ def _lambda_gradients(
         depth = min(weight.size, n)
         m = depth if 2 * depth <= n else n  # ranking more than half takes as long as ranking all
         query_scores, rows = scores[begin:end], order[begin : begin + m]
-        if m < n:
-            rank_head(query_scores, shuffle[begin:end], rows, keys[:m], spare_rows)
-        else:
-            rank_all(query_scores, place[begin:end], rows, keys, spare_keys, spare_rows)
+        rank(query_scores, shuffle[begin:end], place[begin:end], rows, keys, spare_keys, spare_rows)
         differ = _lay_out(query_scores, value[begin:end], keys, rows, sigma, rest, head)
         near, slope, unit = _distance_rule(differ, sigma, normalize)
         unit *= factor[q]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -202,6 +203,14 @@ class Bins:
         counts = [len(cuts) + 1 for cuts in self.edges]
         return np.array(counts, np.int32) + self.has_nan.astype(np.int32)
 
+    @cached_property
+    def ladder(self) -> Features:
+        """(n_features, 256) cut points, then infinity: of each bin, its threshold."""
+        ladder: Features = np.full((self.n_features, 256), np.inf, np.float32)
+        for f, cuts in enumerate(self.edges):
+            ladder[f, : len(cuts)] = cuts
+        return ladder
+
     def codes(self, X: Rows) -> Codes:
         """The code of every value of X.
 
@@ -213,10 +222,7 @@ class Bins:
         if X.shape[1] != self.n_features:
             raise InputError(f"found {X.shape[1]} features, expected {self.n_features} as in training")
         codes = Codes.zeros(len(X), self.n_bins)
-        ladder = np.full((self.n_features, 256), np.inf, np.float32)
-        for f, cuts in enumerate(self.edges):
-            ladder[f, : len(cuts)] = cuts
-        tables = (ladder, codes.seats, codes.block_table, codes.columns, codes.words.view(np.uint8))
+        tables = (self.ladder, codes.seats, codes.block_table, codes.columns, codes.words.view(np.uint8))
         for row, block, places in _blocks(X):
             block = self._placed(block) if self.categories else block
             over_chunks(encode, len(block), block, row, places, *tables, smallest=1024)

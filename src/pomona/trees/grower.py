@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,21 +29,23 @@ from pomona.trees.histogram import IN_PLACE, SCRATCH, WORDS, pack, power_of_two,
 from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
-_PIECE = 1 << 13  # documents whose sums are added up at a time
+_VALUED_ROWS = 1 << 15  # worth waking a thread for
 
 
 @kernel
-def _value_pieces(first, last, pieces, rows, gradient, hessian, scales, out_sums, out_leaf):
-    """pieces (n_pieces, 3): first row, last row, leaf · scales (2,) · out_sums (n_pieces, 2) integers."""
-    for p in range(first, last):
+def _value_rows(first, last, leaves, rows, gradient, hessian, scales, out_leaf):
+    """Sums of gradients and hessians (n_leaves, 2) of rows first..last, in integers; scales (2,)."""
+    sums = np.empty((leaves.size, 2), np.int64)
+    for leaf in range(leaves.size):
         g, h = np.int64(0), np.int64(0)
-        leaf = pieces[p, 2]
-        for k in range(pieces[p, 0], pieces[p, 1]):
-            row = rows[k]
+        begin, end = max(first, leaves[leaf]["begin"]), min(last, leaves[leaf]["end"])
+        for k in range(begin, end):
+            row = np.uint64(rows[k])
             g += np.int64(np.rint(gradient[row] * scales[0]))
             h += np.int64(np.rint(hessian[row] * scales[1]))
             out_leaf[row] = leaf
-        out_sums[p, 0], out_sums[p, 1] = g, h
+        sums[leaf, 0], sums[leaf, 1] = g, h
+    return sums
 
 
 @kernel
@@ -282,19 +284,13 @@ class Workspace:
         """Sums of gradients and hessians of every leaf, the same in any order, and the leaf of every row."""
         n = self.packing.n_rows
         scales = np.array([power_of_two((2**62 - n) / n, value) for value in self.packing.largest])
-        pieces: list[tuple[int, int, int]] = []
-        first_piece = []
-        for leaf, (begin, end) in enumerate(leaves[["begin", "end"]].tolist()):
-            first_piece.append(len(pieces))
-            pieces += [(at, min(at + _PIECE, end), leaf) for at in range(begin, max(end, begin + 1), _PIECE)]
         leaf_of_row: NDArray[np.int32] = np.empty(self.codes.n_docs, np.int32)
         if self.is_bag:
             leaf_of_row[:] = -1
-        sums = np.empty((len(pieces), 2), np.int64)
-        tables = (np.array(pieces, np.int64), self.table.rows, self.gradient, self.hessian)
-        smallest = share(len(pieces), 4)
-        over_chunks(_value_pieces, len(pieces), *tables, scales, sums, leaf_of_row, smallest=smallest)
-        totals: NDArray[np.int64] = np.add.reduceat(sums, first_piece)
+        tables = (leaves, self.table.rows, self.gradient, self.hessian, scales, leaf_of_row)
+        n_rows = int(leaves["end"].max())
+        parts = over_chunks(_value_rows, n_rows, *tables, smallest=share(n_rows, _VALUED_ROWS))
+        totals: NDArray[np.int64] = sum(parts, np.zeros((len(leaves), 2), np.int64))
         self.peers.add(totals)
         return totals / scales, leaf_of_row
 
@@ -303,7 +299,7 @@ class Workspace:
         counts: NDArray[np.int64] = leaves["total"] & (2**self.packing.count_bits - 1)
         return counts
 
-    def tree(self, nodes: NDArray[np.void], value: Values, leaf_of_row: NDArray[np.int32]) -> GrownTree:
+    def tree(self, nodes: NDArray[np.void], leaf_of_row: NDArray[np.int32], **of_leaves: Any) -> GrownTree:
         """The tree of inner `nodes`, with `leaf_of_row` filled in for the documents left out by bagging."""
         sets = self.table.node_sets[: len(nodes)]
         tables, n_docs = (self.codes.columns, self.features, nodes), self.codes.n_docs
@@ -313,23 +309,24 @@ class Workspace:
             over_chunks(_walk_rest, n_docs, *tables, leaf_of_row, smallest=16384)
         elif self.is_bag:
             leaf_of_row[:] = 0
-        splits = list(zip(nodes["feature"].tolist(), nodes["bin"].tolist(), strict=True))
+        feature, bin_ = nodes["feature"].copy(), nodes["bin"]
         members = None
         if self.bins.categories:
+            splits = zip(feature.tolist(), bin_.tolist(), strict=True)
             members = tuple(
                 members_of_bins(set_, self.bins.categories[f]) if b < 0 else np.empty(0, np.int64)
                 for set_, (f, b) in zip(sets, splits, strict=True)
             )
         return GrownTree(
-            nodes["feature"].copy(),
-            np.array([self.bins.threshold(f, b) if b >= 0 else 0.0 for f, b in splits], np.float32),
+            feature,
+            np.where(bin_ < 0, np.float32(0), self.bins.ladder[feature, bin_]),
             nodes["nan_left"].copy(),
             nodes["left"].copy(),
             nodes["right"].copy(),
             nodes["gain"].astype(np.float32),
-            value,
-            leaf_of_row,
+            leaf_of_row=leaf_of_row,
             members=members,
+            **of_leaves,
         )
 
 
@@ -368,8 +365,8 @@ class Grower(ABC):
         sums, leaf_of_row = workspace.leaf_sums(leaves)
         counts = workspace.counts(leaves)
         value = np.clip(self._values(sums, counts), leaves["low"], leaves["high"])
-        tree = workspace.tree(workspace.table.nodes[: n_leaves - 1], value, leaf_of_row)
-        return replace(tree, leaf_count=counts.astype(np.int64), leaf_weight=sums[:, 1].copy())
+        of_leaves = {"value": value, "leaf_count": counts, "leaf_weight": sums[:, 1].copy()}
+        return workspace.tree(workspace.table.nodes[: n_leaves - 1], leaf_of_row, **of_leaves)
 
     @abstractmethod
     def _divide_leaves(self, workspace: Workspace) -> int:

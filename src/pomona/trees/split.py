@@ -92,12 +92,12 @@ def bounded_score(gradient, hessian, l2, low, high):
 @kernel
 def _running_sums(bins, out):
     """Sums up to and with each bin that is not empty; returns how many these are."""
-    n, total = 0, np.int64(0)
+    n, total = np.uint64(0), np.int64(0)  # without sign: numba looks whether a place counts from the end
     for b in range(bins.size):
         total += bins[b]
         out[n] = total
-        n += bins[b] != 0  # a document counts at least 1
-    return n
+        n += np.uint64(bins[b] != 0)  # a document counts at least 1
+    return np.int64(n)
 
 
 @kernel
@@ -168,17 +168,21 @@ def least_gain(total, low, high, terms):
 
 @kernel
 def _highest(gains):
-    """The first place of the highest gain above 0, or -1.
+    """The highest gain, 0 if none is above: positive floats are ordered as their bits are.
 
-    Positive floats are ordered as their bits are, and a maximum of integers is vectorized.
+    A maximum of integers is vectorized.
     """
     top = np.int64(0)
     for k in range(gains.size):
         top = max(top, np.float64(gains[k]).view(np.int64))
-    if top == 0:
-        return -1
+    return np.int64(top).view(np.float64)
+
+
+@kernel
+def _place_of(gain, gains):
+    """The first place of a gain that is there."""
     k = 0
-    while np.float64(gains[k]).view(np.int64) != top:
+    while gains[k] != gain:
         k += 1
     return k
 
@@ -216,10 +220,11 @@ def search(f, feature, bins, total, low, high, terms, sums, gains, out):
     for nan_left in range(1 + (nan != 0)):
         added = nan if nan_left else np.int64(0)
         begin, end = _gains(sums[:n], added, total, feature["monotone"], low, high, terms, gains)
-        k = _highest(gains[: end - begin])
-        if k >= 0:
-            gain = gains[k] * terms["gain_unit"]
+        highest = _highest(gains[: end - begin])
+        if highest > 0:
+            gain = highest * terms["gain_unit"]
             if gain > out["gain"] or (gain == out["gain"] and f < out["feature"]):
+                k = _place_of(highest, gains)
                 out["gain"], out["left_total"] = gain, sums[begin + k] + added
                 out["feature"], out["bin"], out["nan_left"] = f, _filled_bin(bins, begin + k), nan_left == 1
 
@@ -267,10 +272,10 @@ def search_shared(first, last, features, allowed, bin_start, histograms, slots, 
                 begin, end = _gains(sums[:known], added, totals[c], monotone, low, high, terms, gains)
                 for k in range(end - begin):
                     together[begin + k] += gains[k]
-            k = _highest(together[:known])
-            if k >= 0 and together[k] > best:
-                best = together[k]
-                gain, split = best * terms["gain_unit"], (f, k, nan_left == 1)
+            highest = _highest(together[:known])
+            if highest > best:
+                best = highest
+                gain, split = best * terms["gain_unit"], (f, _place_of(best, together), nan_left == 1)
     return gain, split
 
 
