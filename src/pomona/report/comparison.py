@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pomona.experiments.findings import Findings
 from pomona.report.digits import seconds
 from pomona.report.names import datasets_of, rankers_of
-from pomona.report.section import Report, report_of
+from pomona.report.section import Draw, Report, report_of
 
 _OF_VARIABLE = {
     "train_fraction": "how much training data is enough",
@@ -17,8 +17,11 @@ _OF_VARIABLE = {
 }
 
 
-def comparison_report(findings: Findings, only: Sequence[str] = ()) -> Report:
-    """Every section that answers a question about a comparison, in order; or `only` those of these names."""
+def comparison_report(findings: Findings, only: Sequence[str] = (), draw: Draw | None = None) -> Report:
+    """Every section that answers a question about a comparison, in order; or `only` those of these names.
+
+    draw : is given each figure at once.
+    """
     return report_of(
         "comparison",
         findings,
@@ -27,6 +30,7 @@ def comparison_report(findings: Findings, only: Sequence[str] = ()) -> Report:
         summary=summary_of(findings),
         datasets=datasets_of(findings),
         only=only,
+        draw=draw,
     )
 
 

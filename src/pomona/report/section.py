@@ -8,7 +8,7 @@ has nothing to draw and a table without rows are left out, and so is a section o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -169,32 +169,36 @@ def chosen_sections(report: str, only: Sequence[str]) -> list[Section]:
     return [section for section in sections if not only or section.name in only]
 
 
+Draw = Callable[[Figure], None]
+"""What a figure is handed to as soon as it is composed, to be drawn while others are."""
+
+
 @debug_mode(False)  # the tests check the charts against Vega-Lite's schema; here it would double the time
-def compose(sections: Iterable[Section], findings: Any, datasets: Sequence[str]) -> list[Composed]:
+def compose(
+    sections: Iterable[Section], findings: Any, datasets: Sequence[str], draw: Draw | None = None
+) -> list[Composed]:
     """Ask sections for their parts, and give figures and tables the names of their files."""
-    every = [
-        Composed(
-            section,
-            section.heading(findings),
-            _kept(section.overall(findings)),
-            {dataset: _kept(section.of_dataset(findings, dataset)) for dataset in datasets},
-        )
-        for section in sections
-    ]
-    composed = [one for one in every if one.overall or any(one.panels.values())]
+    composed: list[Composed] = []
     prefixes: dict[str | None, str] = {None: ""}
     prefixes |= {dataset: f"{stem} " for dataset, stem in file_names(datasets).items()}
     figures: dict[str, Figure] = {}
     tables: dict[str, Numbers] = {}
-    for one in composed:
-        for dataset, part in one.parts:
+    for section in sections:
+        heading, overall = section.heading(findings), _kept(section.overall(findings))
+        panels = {dataset: _kept(section.of_dataset(findings, dataset)) for dataset in datasets}
+        if not overall and not any(panels.values()):
+            continue
+        composed.append(Composed(section, heading, overall, panels))
+        for dataset, part in composed[-1].parts:
             if isinstance(part, Figure) and part.chart is not None:
-                part.spec = vega_lite(part.chart)
                 figures[prefixes[dataset] + part.name] = part
+                # The names of those before stay as they are.
+                part.stem, part.number = [*file_names(figures).values()][-1], len(figures) - 1
+                part.spec = vega_lite(part.chart)
+                if draw is not None:
+                    draw(part)
             elif isinstance(part, Numbers):
                 tables[prefixes[dataset] + part.table.name] = part
-    for number, (name, stem) in enumerate(file_names(figures).items()):
-        figures[name].stem, figures[name].number = stem, number
     for name, stem in file_names(tables).items():
         tables[name].stem = stem
     return composed
@@ -210,13 +214,15 @@ def report_of(
     datasets: Sequence[str] = (),
     choice: str = "Dataset",
     only: Sequence[str] = (),
+    draw: Draw | None = None,
 ) -> Report:
     """The report of an analysis: every section of that kind, asked what it has to say of the findings.
 
     only : names of sections; all when left out.
+    draw : is given each figure at once.
     """
     wanted = chosen_sections(kind, only)
-    sections = compose(wanted, findings, datasets)
+    sections = compose(wanted, findings, datasets, draw)
     if not sections:
         names = ", ".join(section.name for section in wanted)
         raise InputError(f"there is nothing to say about {names} here: choose other sections")
