@@ -72,8 +72,9 @@ def test_rc_rank_does_not_win():
 
 def test_oblivious_trees():
     gaps = [difference("LambdaMART oblivious", other) for other in ("LambdaMART", "RC-Rank")]
-    PAGE.says(f"LambdaMART ({signed(number(gaps[0]))}) and RC-Rank ({signed(number(gaps[1]))}) in NDCG@20")
-    assert min(map(number, gaps)) > 0
+    told = [signed(number(gap)) for gap in gaps]
+    PAGE.says(f"level with LambdaMART ({told[0]}) and above RC-Rank ({told[1]}) in NDCG@20")
+    assert abs(number(gaps[0])) < 0.001 < number(gaps[1])
     assert not any(map(is_significant, gaps))
     places = [order.index("LambdaMART oblivious") + 1 for order in (by_ndcg(), RANKERS)]
     PAGE.says(f"where it is the {ordinal(places[0])} of {len(RANKERS)}, the {ordinal(places[1])} by AVG_Norm")
@@ -90,7 +91,9 @@ def test_ranknet_and_listnet():
         for measure in ("ndcg@20", "err(max_grade=2)@20"):
             told = difference(name, "LambdaMART", measure=measure)
             assert not is_significant(told)
-            assert abs(number(told)) < 0.002
+    more = [number(difference(name, "LambdaMART")) for name in ("RankNet", "ListNet")]
+    PAGE.says(f"has {more[0]:.4f} more of NDCG@20 than LambdaMART here")
+    PAGE.says(f"{more[1]:.4f} more; both within chance")
     rows = published("thesis_letor4")
     known = [row for row in rows if row["ranker"] not in BOUNDS]
     order = [row["ranker"] for row in sorted(known, key=lambda row: -float(row["avg_norm"]))]
