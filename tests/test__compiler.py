@@ -1,6 +1,8 @@
 """Kernels compiled our way do what their Python does, leave nothing behind, and disturb nobody."""
 
 import gc
+import os
+import subprocess
 import sys
 
 import numba
@@ -9,6 +11,7 @@ import pytest
 from numba.core.runtime import _nrt_python, rtsys
 from numba.core.targetconfig import TargetConfig
 
+import pomona as pm
 from pomona._compiler import quickly
 from pomona._jit import kernel
 
@@ -153,3 +156,22 @@ def test_other_users_of_numba_compile_as_ever():
 
     assert largest(ROW) == 4
     assert numba.cfunc("float64(float64, float64)")(lambda a, b: max(a, b)).ctypes(1, 2) == 2
+
+
+UNKNOWN = """
+import sys
+sys.modules["pomona._compiler"] = None  # as where a later numba has other names
+import pomona as pm
+from pomona import _jit
+assert not _jit.is_known
+data = pm.Dataset([[1.0], [2.0], [3.0]], [0, 2, 1], [7, 7, 7])
+print(pm.evaluate(data, [1.0, 2.0, 3.0], "ndcg@2")["ndcg@2"])
+"""
+
+
+def test_a_numba_that_is_not_known_compiles_as_it_does_by_itself(tmp_path):
+    alone = {**os.environ, "POMONA_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", UNKNOWN], capture_output=True, text=True, env=alone)
+    assert done.returncode == 0, done.stderr
+    data = pm.Dataset([[1.0], [2.0], [3.0]], [0, 2, 1], [7, 7, 7])
+    assert float(done.stdout) == pm.evaluate(data, [1.0, 2.0, 3.0], "ndcg@2")["ndcg@2"]

@@ -27,6 +27,9 @@ from numba.core.typing.context import Context
 from numba.core.typing.templates import _OverloadFunctionTemplate
 from numba.core.untyped_passes import InlineClosureLikes
 
+NEWEST_KNOWN = (0, 68)
+"""The last numba with which all of this has been tried; 0.61 is the first."""
+
 
 class _Library(JITCodeLibrary):
     """The code of a kernel that Python calls, or others by its address."""

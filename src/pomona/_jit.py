@@ -27,9 +27,16 @@ from numba.core import config as numba_config
 from numba.core.cgutils import unpack_tuple
 from numba.core.compiler_lock import global_compiler_lock
 
-from pomona._compiler import KernelCompiler, part_of, quickly
 from pomona._crew import Call, Crew
 from pomona._kernel_files import kernel_directory
+
+try:
+    from pomona import _compiler
+
+    is_known = numba.version_info.short <= _compiler.NEWEST_KNOWN
+except (ImportError, AttributeError):
+    is_known = False
+"""Whether this numba has been tried with `_compiler`; one that has not compiles as it does by itself."""
 
 try:
     import fcntl
@@ -69,14 +76,14 @@ def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         options["fastmath"] = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
         # Of a kernel whose sums may be reordered, the bits hang on how it is compiled: as they always were.
-        compiler = {} if fastmath else {"pipeline_class": KernelCompiler}
+        compiler = {"pipeline_class": _compiler.KernelCompiler} if is_known and not fastmath else {}
         compiled: Any = _njit(cache=True, no_cpython_wrapper=by_address, **compiler, **options)(function)
     finally:
         config.CACHE_DIR = previous
     if hasattr(compiled, "overloads"):  # not where compiling is switched off
         _compile_alone(compiled, Path(directory))
-        if not fastmath:  # else sums would be reordered in one way here and in another there
-            part = part_of(_njit, function, options)
+        if compiler:  # sums that may be reordered would be in one way here and in another there
+            part = _compiler.part_of(_njit, function, options)
             compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
     return cast(F, compiled)
 
@@ -104,7 +111,7 @@ def _compile_alone(compiled: Any, directory: Path) -> None:
                 is_alone = _locked(file, wait=True)
             gc.disable()
             try:
-                with quickly():
+                with _compiler.quickly() if is_known else contextlib.nullcontext():
                     return compile_(signature)
             finally:
                 if was_collected:
