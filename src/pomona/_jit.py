@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -102,7 +103,7 @@ def _compile_alone(compiled: Any, directory: Path) -> None:
     def compile_alone(signature: Any) -> Any:
         nonlocal is_alone
         with global_compiler_lock, contextlib.ExitStack() as stack:
-            is_alone, was_collected = False, gc.isenabled()
+            is_alone, was_collected, began = False, gc.isenabled(), time.perf_counter()
             with contextlib.suppress(OSError):
                 file = stack.enter_context(lock.open("w"))
                 while announced and not _locked(file, wait=False):
@@ -115,7 +116,8 @@ def _compile_alone(compiled: Any, directory: Path) -> None:
                     return compile_(signature)
             finally:
                 if was_collected:
-                    if not gc.get_freeze_count():
+                    # A kernel that was only loaded leaves little; and to count what is frozen takes a while.
+                    if time.perf_counter() - began > 0.1 and not gc.get_freeze_count():
                         gc.freeze()
                         gc.unfreeze()  # now all objects count as old
                     gc.enable()
@@ -164,7 +166,8 @@ type_of: Callable[[Any], Any] = numba.typeof
 def address_of(compiled: Callable[..., Any], *argument_types: Any) -> int:
     """Where a kernel for arguments of these types begins in memory; it is compiled, or loaded, if need be."""
     kernel: Any = compiled
-    kernel.compile(argument_types)
+    if argument_types not in kernel.overloads:
+        kernel.compile(argument_types)
     made = kernel.overloads[argument_types]
     address: int = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
     return address
