@@ -14,8 +14,9 @@ def by_ranker(name):
 
 
 def ratios(name, theirs, ours):
-    """From the least to the most times ours, over the datasets."""
-    found = sorted(values[theirs] / values[ours] for values in by_ranker(name))
+    """From the least to the most times ours, over the real collections."""
+    assert DATASETS[-1] == "simulated"
+    found = sorted(values[theirs] / values[ours] for values in by_ranker(name)[:-1])
     return [f"{ratio:.0f}" if ratio >= 2 else f"{ratio:.1f}" for ratio in (found[0], found[-1])]
 
 
@@ -27,11 +28,11 @@ def test_setup():
 
 
 def test_marks_are_of_oblivious_trees():
-    marked = {row["ranker"] for row in ROWS for cell in row.values() if set(cell) & set("▲▼")}
-    assert marked == {OBLIVIOUS, "CatBoost"}
-    assert not any("▼" in cell for row in ROWS for cell in row.values())
+    marked = {mark: [row["ranker"] for row in ROWS for cell in row.values() if mark in cell] for mark in "▲▼"}
+    assert set(marked["▲"]) == {OBLIVIOUS, "CatBoost"}
+    assert marked["▼"] == ["LightGBM"]
     for values in by_ranker("ndcg@10"):
-        assert min(values[OBLIVIOUS], values["CatBoost"]) >= values[OURS]
+        assert values[OBLIVIOUS] >= values[OURS]
 
 
 def test_beside_lightgbm():
@@ -46,7 +47,8 @@ def test_costs():
     trained["CatBoost"] = ratios("training, s", "CatBoost", OBLIVIOUS)
     scored = {name: ratios("scoring, µs/doc", name, OURS) for name in ("LightGBM", "XGBoost")}
     scored["CatBoost"] = ratios("scoring, µs/doc", "CatBoost", OBLIVIOUS)
-    PAGE.says(f"CatBoost trains {' to '.join(trained['CatBoost'])} times as long as our oblivious trees")
+    times = " to ".join(trained["CatBoost"])
+    PAGE.says(f"On the four real collections CatBoost trains {times} times as long as our oblivious trees")
     PAGE.says(f"XGBoost {' to '.join(trained['XGBoost'])} times as long as our leaf-wise ones")
     PAGE.says(f"LightGBM {' to '.join(trained['LightGBM'])} times")
     PAGE.says(f"LightGBM scores {' to '.join(scored['LightGBM'])} times slower than we do")
