@@ -163,7 +163,7 @@ import sys
 sys.modules["pomona._compiler"] = None  # as where a later numba has other names
 import pomona as pm
 from pomona import _jit
-assert not _jit.is_known
+assert not _jit.has_known_numba
 data = pm.Dataset([[1.0], [2.0], [3.0]], [0, 2, 1], [7, 7, 7])
 print(pm.evaluate(data, [1.0, 2.0, 3.0], "ndcg@2")["ndcg@2"])
 """

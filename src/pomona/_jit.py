@@ -34,9 +34,9 @@ from pomona._kernel_files import kernel_directory
 try:
     from pomona import _compiler
 
-    is_known = numba.version_info.short <= _compiler.NEWEST_KNOWN
+    has_known_numba = numba.version_info.short <= _compiler.NEWEST_KNOWN
 except (ImportError, AttributeError):
-    is_known = False
+    has_known_numba = False
 """Whether this numba has been tried with `_compiler`; one that has not compiles as it does by itself."""
 
 try:
@@ -77,7 +77,7 @@ def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         options["fastmath"] = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
         # Of a kernel whose sums may be reordered, the bits hang on how it is compiled: as they always were.
-        compiler = {"pipeline_class": _compiler.KernelCompiler} if is_known and not fastmath else {}
+        compiler = {"pipeline_class": _compiler.KernelCompiler} if has_known_numba and not fastmath else {}
         compiled: Any = _njit(cache=True, no_cpython_wrapper=by_address, **compiler, **options)(function)
     finally:
         config.CACHE_DIR = previous
@@ -112,7 +112,7 @@ def _compile_alone(compiled: Any, directory: Path) -> None:
                 is_alone = _locked(file, wait=True)
             gc.disable()
             try:
-                with _compiler.quickly() if is_known else contextlib.nullcontext():
+                with _compiler.quickly() if has_known_numba else contextlib.nullcontext():
                     return compile_(signature)
             finally:
                 if was_collected:
