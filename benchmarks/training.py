@@ -3,6 +3,7 @@
     python -m benchmarks.training                 # 700k × 136 simulated, 100 trees, 31 leaves, 255 bins
     python -m benchmarks.training --queries 1000  # smaller
     python -m benchmarks.training --growth        # of documents, of features, of trees
+    python -m benchmarks.training --copies 1,8    # 700k × 136 so many times (22: 15 GB of memory)
     python -m benchmarks.training --threads 1,16  # the same training with so many threads
 
 Every library trains on the same arrays with the same number of threads, binning included, in one process
@@ -100,6 +101,27 @@ def growth(trees):
         print(f"| {data.n_docs:,} | {features} | {n_trees} | {seconds:.2f} | {each:.2f} |", flush=True)
 
 
+def copied(data, n_copies):
+    """Its documents so many times, each time with features that are up to a tenth smaller or larger."""
+    rng, n = np.random.default_rng(n_copies), data.n_docs
+    X = np.empty((n_copies * n, data.n_features), np.float32)
+    for part in np.split(X, n_copies):
+        np.multiply(data.X, 0.9 + 0.2 * rng.random(data.X.shape, np.float32), out=part)
+    query = np.unique(data.qid, return_inverse=True)[1]
+    qid = np.concatenate([query + copy * n for copy in range(n_copies)])
+    return pm.Dataset(X, np.tile(data.y, n_copies), qid)
+
+
+def documents(train, trees, counts):
+    """How the cost of a training grows with documents, beyond what is simulated in a moment."""
+    print("| documents | seconds | ns for each document, feature and tree |\n|---:|---:|---:|")
+    for count in counts:
+        data = copied(train, count)
+        seconds, _ = pomona_run(data, trees)
+        each = 1e9 * seconds / (data.n_docs * data.n_features * trees)
+        print(f"| {data.n_docs:,} | {seconds:.1f} | {each:.2f} |", flush=True)
+
+
 def scaling(train, trees, counts):
     """One training with several numbers of threads."""
     print("| threads | seconds | times faster |\n|---:|---:|---:|")
@@ -114,7 +136,9 @@ def scaling(train, trees, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--growth", action="store_true")
-    parser.add_argument("--threads", default="", help="numbers with commas between")
+    numbers = {"type": lambda text: [int(number) for number in text.split(",")]}
+    parser.add_argument("--copies", **numbers, help="numbers with commas between")
+    parser.add_argument("--threads", **numbers, help="numbers with commas between")
     parser.add_argument("--queries", type=int, default=6000)
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--only", default="", help="names, or parts of them, with commas between")
@@ -128,8 +152,10 @@ def main():
         pomona_run(warm_up, 3, growth=kind)
     if arguments.growth:
         return growth(arguments.trees)
+    if arguments.copies:
+        return documents(train, arguments.trees, arguments.copies)
     if arguments.threads:
-        return scaling(train, arguments.trees, [int(count) for count in arguments.threads.split(",")])
+        return scaling(train, arguments.trees, arguments.threads)
     runs = {
         "Pomona": lambda: pomona_run(train, arguments.trees),
         "LightGBM lambdarank": lambda: lightgbm_run(train, arguments.trees, threads),
