@@ -10,7 +10,8 @@ def packing():
 
     from pomona._cuda import cuda
     from pomona.trees.cuda.sums import FloatSums, packing_of
-    from pomona.trees.histogram import pack
+    from pomona.trees.packing import pack
+    from pomona.trees.passes import Passes
 
     random = np.random.default_rng(0)
     for scale in (1e-6, 1.0, 1e9):
@@ -25,7 +26,7 @@ def packing():
         assert sums[3:] == [float(abs(gradient).max()), float(hessian.max())]
         found, expected = (
             packing_of(len(rows), sums),
-            pack(rows, gradient, hessian, 0, np.empty(50, np.int64)),
+            pack(Passes(rows, gradient, hessian, np.empty(50, np.int64)), 0),
         )
         assert (found.gradient_scale, found.hessian_scale) == (
             expected.gradient_scale,
