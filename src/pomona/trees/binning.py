@@ -26,6 +26,7 @@ from pomona._jit import kernel, n_threads, over_chunks
 from pomona._types import Features
 from pomona.errors import InputError
 from pomona.trees.codes import Codes, encode
+from pomona.trees.radix import RadixSort
 
 SAMPLE = 200_000
 
@@ -60,6 +61,7 @@ Rows: TypeAlias = Features | Reordered
 
 _IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
 _BLOCK_OF_ROWS = 1 << 14
+_MANY_ROWS = 1 << 16  # that a radix sort, which has to be compiled, is worth while for
 _CACHE_LINE = 16  # features that come with one, where there are enough of them for all threads
 
 
@@ -176,11 +178,12 @@ class Bins:
 
         def cut(first_group: int, last_group: int) -> None:
             cuts = np.empty(256, np.float32)
+            sort = RadixSort(len(rows)).sort if len(rows) >= _MANY_ROWS else np.ndarray.sort
             for first in range(first_group * width, min(last_group * width, n_features), width):
                 columns = np.empty((min(width, n_features - first), len(rows)), np.float32)
                 _gather_columns(X, rows, first, columns)
                 for f, column in enumerate(columns, first):
-                    column.sort()  # NaN to the end
+                    sort(column)  # NaN to the end
                     known = column[: int(np.searchsorted(column, np.nan))]
                     n_cuts = _cut(known, max_bins - int(has_nan[f]), cuts)
                     edges[f] = cuts[:n_cuts].copy()
