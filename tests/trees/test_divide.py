@@ -31,8 +31,7 @@ def opened(n=5000, n_features=70, seed=0):
     bins = Bins.of(X)
     workspace = Workspace(bins, bins.codes(X), GrowthRules(), 4)
     gradient = (X[:, 3] + 0.3 * random.normal(size=n)).astype(np.float32)
-    workspace.receive(gradient, np.ones(n, np.float32), None)
-    workspace.start(np.random.default_rng(0))
+    workspace.start(gradient, np.ones(n, np.float32), None, np.random.default_rng(0))
     return workspace
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.trees import passes
+from pomona.trees import grower
 from pomona.trees.binning import Bins
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
@@ -47,11 +47,9 @@ def test_rules_and_codes_must_fit_the_bins():
 def test_gradients_must_fit_the_documents():
     ones = np.ones(50, np.float32)
     with pytest.raises(InputError, match="50 documents"):
-        workspace().receive(ones[:-1], ones, None)
-    ours = workspace()
-    ours.receive(ones, ones, np.empty(0, np.int32))
+        workspace().start(ones[:-1], ones, None, np.random.default_rng(0))
     with pytest.raises(InputError, match="no documents"):
-        ours.start(np.random.default_rng(0))
+        workspace().start(ones, ones, np.empty(0, np.int32), np.random.default_rng(0))
 
 
 def test_newton_steps_without_anything_to_divide_by():
@@ -60,15 +58,14 @@ def test_newton_steps_without_anything_to_divide_by():
 
 
 def test_leaf_sums_are_exact_and_the_same_for_any_threads(monkeypatch):
-    monkeypatch.setattr(passes, "_VALUED_ROWS", 7)
+    monkeypatch.setattr(grower, "_VALUED_ROWS", 7)
     random = np.random.default_rng(2)
     gradient, hessian = random.normal(size=50).astype(np.float32), random.random(50).astype(np.float32)
     found = []
     for count in (1, 4):
         with threads(count):
             ours = workspace()
-            ours.receive(gradient, hessian, None)
-            ours.start(np.random.default_rng(0))
+            ours.start(gradient, hessian, None, np.random.default_rng(0))
             leaves = ours.table.leaves
             leaves["begin"], leaves["end"] = [0, 20, 20, 45], [20, 20, 45, 50]
             sums, leaf_of_row = ours.leaf_sums(leaves)
@@ -87,8 +84,7 @@ def test_leaf_sums_do_not_depend_on_the_order_of_documents():
     found = []
     for order in (np.arange(n), random.permutation(n)):
         ours = workspace(n=n)
-        ours.receive(gradient[order], hessian[order], None)
-        ours.start(np.random.default_rng(0))
+        ours.start(gradient[order], hessian[order], None, np.random.default_rng(0))
         leaves = ours.table.leaves[:1]
         leaves["begin"], leaves["end"] = 0, n
         found.append(ours.leaf_sums(leaves)[0])
@@ -102,8 +98,7 @@ def test_features_are_drawn_for_every_tree():
     ones = np.ones(50, np.float32)
     rng, drawn = np.random.default_rng(0), []
     for _ in range(3):
-        ours.receive(ones, ones, None)
-        ours.start(rng)
+        ours.start(ones, ones, None, rng)
         drawn.append(tuple(np.flatnonzero(ours.features["allowed"])))
     assert [len(features) for features in drawn] == [20, 20, 20]
     assert len(set(drawn)) == 3

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pomona.trees.packing import Packing
+from pomona.trees.histogram import Packing
 from pomona.trees.split import (
     CANDIDATE,
     FEATURE,

@@ -175,8 +175,8 @@ def goes_left(code, bin_, nan_code):
 
 
 @kernel
-def part_of_range(begin, end, n_parts, part):
-    """Where a part of a range begins."""
+def _cut(begin, end, n_parts, part):
+    """Where part of a range begins."""
     return begin + (end - begin) * part // n_parts
 
 
@@ -206,8 +206,8 @@ def _sort(task, table, order):
         call(table.addresses[SORT_SET], task, table, order)
         return
     nan_code = table.features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
-    first = part_of_range(order["begin"], order["end"], order["n_tasks"], task)
-    last = part_of_range(order["begin"], order["end"], order["n_tasks"], task + 1)
+    first = _cut(order["begin"], order["end"], order["n_tasks"], task)
+    last = _cut(order["begin"], order["end"], order["n_tasks"], task + 1)
     lefts = table.rows if order["n_tasks"] == 1 else table.spare[0]
     split = (table.columns[at["feature"]], at["bin"], nan_code)
     table.n_left[task] = sort_range(
@@ -233,8 +233,8 @@ def _place(task, table, order):
     for other in range(n_ranges):
         all_left += table.n_left[other]
         before += table.n_left[other] if other < task else 0
-    source = part_of_range(begin, end, n_ranges, task)
-    rights = part_of_range(begin, end, n_ranges, task + 1) - source - lefts
+    source = _cut(begin, end, n_ranges, task)
+    rights = _cut(begin, end, n_ranges, task + 1) - source - lefts
     left_at, right_at = begin + before, source + all_left - before
     if n_ranges > 1:
         _copy(table.spare[0, source : source + lefts], rows[left_at : left_at + lefts])
@@ -246,7 +246,7 @@ def _place(task, table, order):
 
 
 @kernel
-def with_member(task, member, order):
+def _signed(task, member, order):
     """The number of a task; when histograms are added up, the same with the number of who does it."""
     return task + (order["n_tasks"] * member if order["step"] == ADD else 0)
 
@@ -277,8 +277,8 @@ def _add(signed, table, order):
     else:
         for w in range(begin_word, end_word):
             table.is_used[member, b * WORDS + w] = True
-    first = part_of_range(order["begin"], order["end"], n_parts, part)
-    last = part_of_range(order["begin"], order["end"], n_parts, part + 1)
+    first = _cut(order["begin"], order["end"], n_parts, part)
+    last = _cut(order["begin"], order["end"], n_parts, part + 1)
     # The rows of the root are all documents in order, or `ordered` was filled in.
     values, out = table.packed if order["is_root"] else table.ordered, table.scratch[member, b]
     accumulate(table.words, table.blocks[b], begin_word, end_word, table.rows, values, first, last, out)
@@ -357,7 +357,7 @@ def serve(table):
     while await_step(board):
         task = take(board)
         if task >= 0:
-            call(table.addresses[order["step"]], with_member(task, member, order), table, order)
+            call(table.addresses[order["step"]], _signed(task, member, order), table, order)
             report(board)
 
 

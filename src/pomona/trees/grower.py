@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,27 @@ from pomona.trees.binning import Bins
 from pomona.trees.categories import N_WORDS, members_of_bins, walk_rest
 from pomona.trees.codes import Codes
 from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
-from pomona.trees.histogram import SCRATCH, WORDS
-from pomona.trees.packing import pack, power_of_two
-from pomona.trees.passes import IN_PLACE, Passes
+from pomona.trees.histogram import IN_PLACE, SCRATCH, WORDS, pack, power_of_two, share
 from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
-from pomona.trees.team_passes import MANY_THREADS, TeamPasses, serve_both
 
-Tree = TypeVar("Tree")
+_VALUED_ROWS = 1 << 15  # worth waking a thread for
+
+
+@kernel
+def _value_rows(first, last, leaves, rows, gradient, hessian, scales, out_leaf):
+    """Sums of gradients and hessians (n_leaves, 2) of rows first..last, in integers; scales (2,)."""
+    sums = np.empty((leaves.size, 2), np.int64)
+    for leaf in range(leaves.size):
+        g, h = np.int64(0), np.int64(0)
+        begin, end = max(first, leaves[leaf]["begin"]), min(last, leaves[leaf]["end"])
+        for k in range(begin, end):
+            row = np.uint64(rows[k])
+            g += np.int64(np.rint(gradient[row] * scales[0]))
+            h += np.int64(np.rint(hessian[row] * scales[1]))
+            out_leaf[row] = leaf
+        sums[leaf, 0], sums[leaf, 1] = g, h
+    return sums
 
 
 @kernel
@@ -216,13 +229,14 @@ class Workspace:
                 best_splits=np.zeros((max(count, n_words), 2), SPLIT),
             )
 
-    def receive(
+    def start(
         self,
         gradient: NDArray[np.float32],
         hessian: NDArray[np.float32],
         rows: NDArray[np.int32] | None,
+        rng: np.random.Generator,
     ) -> None:
-        """Take the derivatives of the next tree, and the documents that it is to learn from (None: all)."""
+        """Pack the gradients, draw the features, and make leaf 0 the root."""
         n_docs = self.codes.n_docs
         if gradient.shape != (n_docs,) or hessian.shape != (n_docs,):
             raise InputError(
@@ -231,23 +245,16 @@ class Workspace:
         chosen = self.all_rows if rows is None else np.ascontiguousarray(rows, np.int32)
         n = len(chosen)
         self._enlarge(n)
-        self.is_bag = rows is not None
-        self.table = table = self.table._replace(board=new_board())
-        table.rows[:n] = chosen
-        gradient, hessian = (np.ascontiguousarray(array, np.float32) for array in (gradient, hessian))
-        searched = hessian if self.rules.newton_splits else _levelled(hessian, chosen)
-        derivatives = table.rows[:n], gradient, hessian
-        if self.is_bag or self.peers is not ALONE or n_threads() < MANY_THREADS:
-            self.passes = Passes(
-                *derivatives, table.packed, self.numbers, searched=searched, is_bag=self.is_bag
-            )
-        else:
-            self.passes = TeamPasses(table, *derivatives, searched=searched)
-
-    def start(self, rng: np.random.Generator) -> None:
-        """Pack the gradients, draw the features, and make leaf 0 the root."""
         table, rules = self.table, self.rules
-        self.packing = packing = pack(self.passes, int(rng.integers(2**63)), self.peers)
+        self.is_bag = rows is not None
+        self.gradient = np.ascontiguousarray(gradient, np.float32)
+        self.hessian = np.ascontiguousarray(hessian, np.float32)
+        table.rows[:n] = chosen
+        searched = self.hessian if rules.newton_splits else _levelled(self.hessian, chosen)
+        seed, whose = int(rng.integers(2**63)), (self.numbers, self.peers)
+        self.packing = packing = pack(
+            chosen, self.gradient, searched, seed, table.packed, *whose, is_bag=self.is_bag
+        )
         limits = (rules.l2, rules.min_docs, rules.min_hessian, rules.min_gain)
         table.terms[:] = terms_of(packing, *limits, bounded=any(rules.monotone or ()))
         if rules.feature_fraction < 1 and len(self.usable):
@@ -257,27 +264,17 @@ class Workspace:
         table.allowed[:] = self.features["allowed"]
         if rules.limits_nodes:
             table.order["seed"] = rng.integers(2**64, dtype=np.uint64)
-        n, root = len(self.passes.rows), table.leaves[:1]
+        root = table.leaves[:1]
         root[:] = np.zeros(1, LEAF)
         root["end"], root["total"], root["parent"] = n, packing.total, -1
         root["low"], root["high"] = -np.inf, np.inf
         if self.is_bag:
-            np.take(table.packed, self.passes.rows, out=table.ordered[:n])
+            np.take(table.packed, chosen, out=table.ordered[:n])
         table.order["is_root"] = not self.is_bag
-
-    def lead(self, lead: Callable[[], Tree]) -> Tree:
-        """Call `lead`, which grows a tree, with a team for all of it where passes are steps of one."""
-        table, passes = self.table, self.passes
-        if not isinstance(passes, TeamPasses):
-            return lead()
-        grown: Tree = together(lead, lambda: serve_both(table, passes.passed), lambda: dismiss(table.board))
-        return grown
 
     def grow(self, lead: Callable[..., int], *arguments: Any) -> int:
         """Run a grower's kernel `lead(table, *arguments)` with a team."""
-        table = self.table
-        if isinstance(self.passes, TeamPasses):
-            return lead(table, *arguments)
+        table = self.table = self.table._replace(board=new_board())
         grown: int = together(
             lambda: lead(table, *arguments), lambda: serve(table), lambda: dismiss(table.board)
         )
@@ -285,11 +282,17 @@ class Workspace:
 
     def leaf_sums(self, leaves: NDArray[np.void]) -> tuple[Values, NDArray[np.int32]]:
         """Sums of gradients and hessians of every leaf, the same in any order, and the leaf of every row."""
-        limit, (gradient, hessian) = (2**62 - self.packing.n_rows) / self.packing.n_rows, self.packing.largest
-        scales = power_of_two(limit, gradient), power_of_two(limit, hessian)
-        totals = self.passes.sum_leaves(leaves, scales)
+        n = self.packing.n_rows
+        scales = np.array([power_of_two((2**62 - n) / n, value) for value in self.packing.largest])
+        leaf_of_row: NDArray[np.int32] = np.empty(self.codes.n_docs, np.int32)
+        if self.is_bag:
+            leaf_of_row[:] = -1
+        tables = (leaves, self.table.rows, self.gradient, self.hessian, scales, leaf_of_row)
+        n_rows = int(leaves["end"].max())
+        parts = over_chunks(_value_rows, n_rows, *tables, smallest=share(n_rows, _VALUED_ROWS))
+        totals: NDArray[np.int64] = sum(parts, np.zeros((len(leaves), 2), np.int64))
         self.peers.add(totals)
-        return totals / scales, self.passes.leaf_of_row
+        return totals / scales, leaf_of_row
 
     def counts(self, leaves: NDArray[np.void]) -> NDArray[np.int64]:
         """How many documents every leaf has, of all peers together."""
@@ -356,12 +359,7 @@ class Grower(ABC):
     ) -> GrownTree:
         """Fit a tree to the derivatives of the loss to be minimized, from `rows` only (None: all)."""
         workspace = self._workspace
-        workspace.receive(gradient, hessian, rows)
-        return workspace.lead(lambda: self._grown(workspace, rng))
-
-    def _grown(self, workspace: Workspace, rng: np.random.Generator) -> GrownTree:
-        """A tree from what the workspace has received."""
-        workspace.start(rng)
+        workspace.start(gradient, hessian, rows, rng)
         n_leaves = self._divide_leaves(workspace)
         leaves = workspace.table.leaves[:n_leaves]
         sums, leaf_of_row = workspace.leaf_sums(leaves)

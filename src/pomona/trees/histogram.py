@@ -1,7 +1,15 @@
-"""Histograms: sums of packed integers (`packing.py`) of every feature and bin.
+"""Histograms: sums of gradient, hessian and documents of every feature and bin, three in one integer.
 
-Integer sums do not depend on their order: any number of threads gives the same bits, and a sibling's
-histogram is exactly parent minus child. Documents are counted, not estimated.
+    packed = gradient · 2^(h+c)  +  hessian · 2^c  +  1,     one 64-bit addition for each document and feature
+
+Gradients and hessians are made integers by a power of two and *stochastic rounding*, ⌊x + u⌋ with u uniform
+in [0, 1), so that sums stay unbiased. Integer sums do not depend on their order: any number of threads gives
+the same bits, and a sibling's histogram is exactly parent minus child. Documents are counted, not estimated.
+
+The powers of two are the largest with which no sum can leave its field. The fields follow the number of
+documents n: ⌈log2(n + 1)⌉ bits count them, and the rest is shared; 700,000 documents leave a mean gradient of
+about 10 steps, 4 million one of about 1, both finer than the noise of the gradients themselves (LightGBM's
+quantized training finds 4 levels enough). Integers of moderate size are not rounded at all.
 
 Rows of a histogram that is being built are 264 apart rather than 256: at a distance of a power of two, the
 first bins of all features would fall into the same few cache sets, and features that are mostly zero, as
@@ -10,10 +18,17 @@ many in ranking are, took 2.8 ns an update instead of 0.4.
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from dataclasses import dataclass
 
-from pomona._jit import kernel
+import numpy as np
+from numpy.typing import NDArray
+
+from pomona._jit import kernel, n_threads, over_chunks
+from pomona._splitmix import word_of
+from pomona.errors import InputError
 from pomona.trees.codes import BLOCK_WIDTH
+from pomona.trees.peers import ALONE, Peers
 from pomona.trees.prefetch import prefetch
 
 STRIDE = 264
@@ -23,10 +38,109 @@ SCRATCH = BLOCK_WIDTH * STRIDE
 WORDS = BLOCK_WIDTH // 8
 """The most words of a block's rows."""
 
+IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
+"""The numbers of documents that are numbered as they stand."""
+
+_DOCS = 1 << 17  # worth waking a thread for, where one takes less than a nanosecond
+_INFINITE = np.int32(0x7F800000)  # the bits of infinity; those of NaN are above
 _ONE = np.uint64(1)
 _AHEAD = np.uint64(
     16
 )  # rows asked for before their turn: without, an update on a tenth of them took 2.5 ns, not 0.45
+
+
+@kernel
+def _rank(x):
+    """An integer that rises with a float32: its bits, those of negative numbers turned round."""
+    bits = np.float32(x).view(np.int32)
+    return bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF))
+
+
+@kernel
+def _of_rank(rank):
+    """The number of a rank, which turning round undoes."""
+    return np.float64(np.int32(rank ^ ((rank >> np.int32(31)) & np.int32(0x7FFFFFFF))).view(np.float32))
+
+
+@kernel
+def _extremes(first, last, gradient, hessian):
+    """The largest size of a gradient, the largest and the lowest hessian, and whether all are finite.
+
+    A maximum of integers is vectorized; infinity and NaN are beyond all numbers, on either side.
+    """
+    size, highest, lowest = np.int32(0), np.int32(0), _INFINITE
+    for i in range(np.uint64(first), np.uint64(last)):
+        h = _rank(hessian[i])
+        size, highest, lowest = max(size, _rank(abs(gradient[i]))), max(highest, h), min(lowest, h)
+    finite = size < _INFINITE and highest < _INFINITE and lowest > ~_INFINITE
+    return _of_rank(size), _of_rank(highest), _of_rank(lowest), np.float64(finite)
+
+
+@kernel
+def _sums(first, last, gradient, hessian, scales):
+    """Sums of positive and negative gradients and of hessians, in whole units: exact, so of any order."""
+    gradient_scale, hessian_scale = scales
+    none = np.int64(0)
+    positive, total, hessians = none, none, none
+    for i in range(np.uint64(first), np.uint64(last)):
+        g = np.int64(np.rint(gradient[i] * gradient_scale))
+        positive += max(g, none)
+        total += g
+        hessians += np.int64(np.rint(hessian[i] * hessian_scale))
+    return positive, positive - total, hessians
+
+
+@kernel
+def _sums_of(first, last, rows, gradient, hessian, scales):
+    """The same of some of the documents."""
+    gradient_scale, hessian_scale = scales
+    positive, negative, hessians = 0.0, 0.0, 0.0
+    for k in range(first, last):
+        g = np.rint(gradient[rows[k]] * gradient_scale)
+        positive += max(g, 0.0)
+        negative -= min(g, 0.0)
+        hessians += np.rint(hessian[rows[k]] * hessian_scale)
+    return positive, negative, hessians
+
+
+@kernel
+def _pack(first, last, gradient, hessian, seed, numbers, scales, bits, out):
+    """Rounded and packed: out (n_docs,) · numbers (n_docs,) of the documents, or (0,): as they stand here.
+
+    Returns sums of positive gradients, negative gradients and hessians, as they were rounded.
+    """
+    gradient_scale, hessian_scale = scales
+    count_bits, gradient_shift = bits
+    unit = 1.0 / (1 << 24)
+    none = np.int64(0)
+    positive, total, hessians = none, none, none
+    # Counted without a sign, and a sum in place of a second maximum: vectors for LLVM, five times faster.
+    for i in range(np.uint64(first), np.uint64(last)):
+        number = np.uint64(numbers[i]) if numbers.size else i
+        z = word_of(seed, number)  # random, but of (seed, document) alone
+        up, down = np.float64(np.int64(z >> np.uint64(40))), np.float64(np.int64(z & np.uint64(0xFFFFFF)))
+        g = np.int64(np.floor(gradient[i] * gradient_scale + up * unit))
+        h = np.int64(np.floor(hessian[i] * hessian_scale + down * unit))
+        out[i] = (g << gradient_shift) + (h << count_bits) + 1
+        positive += max(g, none)
+        total += g
+        hessians += h
+    return positive, positive - total, hessians
+
+
+@kernel
+def _integer_sums(first, last, rows, packed, bits):
+    """The same of some of the documents."""
+    count_bits, gradient_shift = bits
+    mask = (1 << (gradient_shift - count_bits)) - 1
+    positive, negative, hessians = 0, 0, 0
+    for k in range(first, last):
+        value = packed[rows[k]]
+        g = value >> gradient_shift
+        positive += max(g, 0)
+        negative -= min(g, 0)
+        hessians += (value >> count_bits) & mask
+    return positive, negative, hessians
 
 
 @kernel
@@ -87,3 +201,106 @@ def settle(first, last, bytes_, seats, bin_start, partials, is_used, out_child, 
                     parent[code] -= total
         for code in range(n):
             sums[code] = 0
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How gradient, hessian and count share an integer: field widths and scales (powers of two)."""
+
+    count_bits: int
+    hessian_bits: int
+    gradient_scale: float
+    hessian_scale: float
+    total: int
+    """The packed sum over all rows."""
+    n_rows: int
+    largest: tuple[float, float]
+    """The largest size of a gradient, and the largest hessian, of all documents."""
+
+    @property
+    def gradient_shift(self) -> int:
+        """The bits below the gradient."""
+        return self.count_bits + self.hessian_bits
+
+
+def pack(
+    rows: NDArray[np.int32],
+    gradient: NDArray[np.float32],
+    hessian: NDArray[np.float32],
+    seed: int,
+    out: NDArray[np.int64],
+    numbers: NDArray[np.int64] = IN_PLACE,
+    peers: Peers = ALONE,
+    *,
+    is_bag: bool = True,
+) -> Packing:
+    """Fill `out[row]` with the packed integer of every row, and say how to read those of `rows`.
+
+    numbers : of the documents among those of all peers.
+    is_bag : whether `rows` may be others than all documents.
+    """
+    n, *largest = _facts(rows, gradient, hessian, peers)
+    count_bits = n.bit_length()
+    hessian_bits = (64 - count_bits) // 2 - 1
+    limits = (2 ** (63 - count_bits - hessian_bits) - 1, 2**hessian_bits - 1)
+    # Rounding moves a sum by √n / 2 or so; a sum that still left its field would only cost another round.
+    slack = 4 * math.sqrt(n)
+    units = tuple(power_of_two((2**52 - n) / n, value) for value in largest)
+    add, of_rows = (_sums_of, (rows,)) if is_bag else (_sums, ())
+    parts = over_chunks(add, len(rows), *of_rows, gradient, hessian, units, smallest=share(len(rows), _DOCS))
+    positive, negative, hessians = _added(parts, peers)
+    gradient_scale = power_of_two(limits[0] - slack, max(positive, negative) / units[0])
+    hessian_scale = power_of_two(limits[1] - slack, hessians / units[1])
+    bits = (count_bits, count_bits + hessian_bits)
+    while True:
+        rounding = (np.uint64(seed), numbers, (gradient_scale, hessian_scale))
+        sums = over_chunks(
+            _pack, len(out), gradient, hessian, *rounding, bits, out, smallest=share(len(out), _DOCS)
+        )
+        if is_bag:
+            sums = over_chunks(_integer_sums, len(rows), rows, out, bits, smallest=share(len(rows), _DOCS))
+        up, down, h = _added(sums, peers)
+        if max(up, down) <= limits[0] and h <= limits[1]:
+            total = ((up - down) << bits[1]) + (h << count_bits) + n
+            scales = (gradient_scale, hessian_scale)
+            return Packing(count_bits, hessian_bits, *scales, total, n, (largest[0], largest[1]))
+        gradient_scale, hessian_scale = gradient_scale / 2, hessian_scale / 2
+
+
+def _facts(
+    rows: NDArray[np.int32], gradient: NDArray[np.float32], hessian: NDArray[np.float32], peers: Peers
+) -> tuple[int, float, float]:
+    """The number of rows, the largest gradient and the largest hessian of all; refuses what is no number."""
+    chunks = over_chunks(_extremes, len(gradient), gradient, hessian, smallest=share(len(gradient), _DOCS))
+    own = np.array([*chunks, (0.0, 0.0, np.inf, 1.0)])
+    facts = peers.gather(np.array([*own[:, :2].max(axis=0), *own[:, 2:].min(axis=0), len(rows)]))
+    if not facts[:, 3].all():
+        raise InputError("found a gradient or hessian that is NaN or infinite, expected finite numbers")
+    if facts[:, 2].min() < 0:
+        raise InputError(f"found the hessian {facts[:, 2].min()}, expected none below 0")
+    n = int(facts[:, 4].sum())
+    if n == 0:
+        raise InputError("found no documents to learn a tree from")
+    return n, float(facts[:, 0].max()), float(facts[:, 1].max())
+
+
+def _added(parts: list[tuple[float, float, float]], peers: Peers) -> tuple[int, int, int]:
+    """Whole numbers, added up over the parts, and over all peers."""
+    sums = np.array([sum(int(part[field]) for part in parts) for field in range(3)], np.int64)
+    peers.add(sums)
+    return int(sums[0]), int(sums[1]), int(sums[2])
+
+
+def share(n_docs: int, least: int = 1 << 15) -> int:
+    """The documents of a thread that has as many as any other: for work that takes equally long on each.
+
+    least : what is worth a thread.
+    """
+    return -(-n_docs // max(1, min(n_threads(), n_docs // least)))
+
+
+def power_of_two(limit: float, total: float) -> float:
+    """The largest power of two that keeps `total` within `limit`."""
+    if total <= 0:
+        return 1.0
+    return 2.0 ** max(-500, min(500, math.floor(math.log2(limit) - math.log2(total))))

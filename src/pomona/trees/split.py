@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel
-from pomona.trees.packing import Packing
+from pomona.trees.histogram import Packing
 
 FEATURE = np.dtype(
     [

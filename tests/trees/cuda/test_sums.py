@@ -10,8 +10,7 @@ def packing():
 
     from pomona._cuda import cuda
     from pomona.trees.cuda.sums import FloatSums, packing_of
-    from pomona.trees.packing import pack
-    from pomona.trees.passes import Passes
+    from pomona.trees.histogram import pack
 
     random = np.random.default_rng(0)
     for scale in (1e-6, 1.0, 1e9):
@@ -26,7 +25,7 @@ def packing():
         assert sums[3:] == [float(abs(gradient).max()), float(hessian.max())]
         found, expected = (
             packing_of(len(rows), sums),
-            pack(Passes(rows, gradient, hessian, np.empty(50, np.int64)), 0),
+            pack(rows, gradient, hessian, 0, np.empty(50, np.int64)),
         )
         assert (found.gradient_scale, found.hessian_scale) == (
             expected.gradient_scale,

@@ -24,8 +24,7 @@ from pomona.trees.cuda.sums import FloatSums, limits_of, packing_of
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
 from pomona.trees.grower import Grower, GrownTree, GrowthRules
-from pomona.trees.packing import Packing, pack, power_of_two
-from pomona.trees.passes import Passes
+from pomona.trees.histogram import Packing, pack, power_of_two
 from pomona.trees.split import terms_of
 
 
@@ -118,8 +117,7 @@ class CudaWorkspace:
     def _packing_by_cpu(self, rows: NDArray[np.int32] | None) -> Packing:
         chosen = np.arange(self.n_docs, dtype=np.int32) if rows is None else np.asarray(rows, np.int32)
         gradient, hessian = self.gradient.copy_to_host(), self.hessian.copy_to_host()
-        passes = Passes(chosen, gradient, hessian, np.empty(self.n_docs, np.int64))
-        return pack(passes, self.seed)
+        return pack(chosen, gradient, hessian, self.seed, np.empty(self.n_docs, np.int64))
 
     def _draw_features(self, rng: np.random.Generator) -> None:
         fraction = self.rules.feature_fraction

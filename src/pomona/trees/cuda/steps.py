@@ -77,7 +77,7 @@ def _add_up(first, second, firsts, seconds):
 
 @kernel
 def _packed(row, gradient, hessian, seed, rules):
-    """Gradient, hessian and 1 as rounded integers, as `trees.packing` packs them."""
+    """Gradient, hessian and 1 as rounded integers, as `trees.histogram` packs them."""
     z = _mix(seed + (np.uint64(row) + np.uint64(1)) * GOLDEN)
     up = np.float64(np.int64(z >> np.uint64(40))) * _UNIT
     down = np.float64(np.int64(z & np.uint64(0xFFFFFF))) * _UNIT

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pomona._cuda import N_THREADS, SIMULATED, cuda, kernel
 from pomona.errors import InputError
-from pomona.trees.packing import Packing, power_of_two
+from pomona.trees.histogram import Packing, power_of_two
 
 _ERROR = 1e-8  # relative, of a sum of up to 2^31 floats of either order, generously
 N_BLOCKS = 1 if SIMULATED else 132
@@ -87,7 +87,7 @@ class FloatSums:
 
 
 def packing_of(n: int, sums: list[float]) -> Packing | None:
-    """As `trees.packing.pack` chooses it, without the total; None if the sums do not tell for sure."""
+    """As `trees.histogram.pack` chooses it, without the total; None if the sums do not tell for sure."""
     positive, negative, hessians, *largest = sums
     count_bits = n.bit_length()
     hessian_bits = (64 - count_bits) // 2 - 1

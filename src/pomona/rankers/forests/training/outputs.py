@@ -17,7 +17,7 @@ from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.rankers.forests.training.grown import leaves_in
 from pomona.trees.grower import Grower, GrownTree
-from pomona.trees.passes import share
+from pomona.trees.histogram import share
 
 
 @kernel
