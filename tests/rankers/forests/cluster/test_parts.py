@@ -66,6 +66,7 @@ RANKERS = {
     "bagged": pm.LambdaMART(
         measure="err@5", n_trees=5, n_leaves=5, min_docs=3, query_fraction=0.6, feature_fraction=0.5, seed=3
     ),
+    "sampled": pm.LambdaMART(n_trees=5, n_leaves=5, min_docs=3, top_fraction=0.3, rest_fraction=0.3),
     "oblivious": pm.LambdaMART(measure="ap", n_trees=4, growth="oblivious", max_depth=3, min_docs=3),
     "mart": pm.MART(n_trees=5, n_leaves=7, early_stopping=2),
     "rcrank": pm.RCRank(n_trees=12, max_depth=3, enhanced=True),
