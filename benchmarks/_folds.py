@@ -39,10 +39,11 @@ def crossed(data, seeds):
             yield *data.take(inside).split([0.75, 0.25], seed=seed), data.take(outside)
 
 
-def repeated(name, n_seeds):
+def repeated(name, seeds):
     """The folds of a collection, of a small one twice as often."""
     data = whole(name)
-    return [] if data is None else crossed(data, range(n_seeds if data.n_queries > 500 else 2 * n_seeds))
+    times = 1 if data is None or data.n_queries > 500 else 2
+    return [] if data is None else crossed(data, [times * seed + k for seed in seeds for k in range(times)])
 
 
 def parted(name, seed):
@@ -72,11 +73,20 @@ class Judged:
     _qids: list = field(default_factory=list)
 
     def add(self, test, scores, seconds):
-        self.seconds += seconds
-        self._qids.append(test.qids)
         judged = pm.evaluate(test, scores, list(MEASURES), per_query=True)
+        self.take(judged, test.qids, seconds)
+
+    def take(self, values, qids, seconds):
+        """Values by measure of these queries."""
+        self.seconds += float(seconds)
+        self._qids.append(qids)
         for name, parts in self._values.items():
-            parts.append(judged[name])
+            parts.append(values[name])
+
+    def kept(self):
+        """What `take` takes, as arrays to save."""
+        values = {name: np.concatenate(parts) for name, parts in self._values.items()}
+        return {**values, "qids": np.concatenate(self._qids), "seconds": self.seconds}
 
     def of_queries(self, measure="ndcg@10"):
         _, place = np.unique(np.concatenate(self._qids), return_inverse=True)
