@@ -52,8 +52,7 @@ def parted(name, seed):
     Of collections in five parts two are the test part; the others keep their own.
     """
     if name == "simulated":
-        sizes = enumerate((1000, 300, 1000))
-        return [pm.simulate(size, docs_per_query=30, seed=10 * seed + 71 + part) for part, size in sizes]
+        return [drawn(size, 10 * seed + 71 + part) for part, size in enumerate((1000, 300, 1000))]
     folds = load_folds(name)
     if len(folds) == 5:
         parts = [folds[(1 + seed + part) % 5].test for part in range(5)]
@@ -62,6 +61,12 @@ def parted(name, seed):
         train, valid, test = folds[0]
         learnt = train if valid is None else concatenated([train, valid])
     return *learnt.split([2 / 3, 1 / 3], seed=seed), test
+
+
+def drawn(n_queries, seed):
+    """Simulated queries under numbers that no other seed's have: those of one number would be joined."""
+    data = pm.simulate(n_queries, docs_per_query=30, seed=seed)
+    return pm.Dataset(data.X, data.y, qid=data.qid + 10**6 * seed, feature_names=data.feature_names)
 
 
 @dataclass
