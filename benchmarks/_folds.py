@@ -39,10 +39,11 @@ def crossed(data, seeds):
             yield *data.take(inside).split([0.75, 0.25], seed=seed), data.take(outside)
 
 
-def repeated(name, n_seeds):
+def repeated(name, seeds):
     """The folds of a collection, of a small one twice as often."""
     data = whole(name)
-    return [] if data is None else crossed(data, range(n_seeds if data.n_queries > 500 else 2 * n_seeds))
+    times = 1 if data is None or data.n_queries > 500 else 2
+    return [] if data is None else crossed(data, [times * seed + k for seed in seeds for k in range(times)])
 
 
 def parted(name, seed):
@@ -51,8 +52,7 @@ def parted(name, seed):
     Of collections in five parts two are the test part; the others keep their own.
     """
     if name == "simulated":
-        sizes = enumerate((1000, 300, 1000))
-        return [pm.simulate(size, docs_per_query=30, seed=10 * seed + 71 + part) for part, size in sizes]
+        return [drawn(size, 10 * seed + 71 + part) for part, size in enumerate((1000, 300, 1000))]
     folds = load_folds(name)
     if len(folds) == 5:
         parts = [folds[(1 + seed + part) % 5].test for part in range(5)]
@@ -61,6 +61,12 @@ def parted(name, seed):
         train, valid, test = folds[0]
         learnt = train if valid is None else concatenated([train, valid])
     return *learnt.split([2 / 3, 1 / 3], seed=seed), test
+
+
+def drawn(n_queries, seed):
+    """Simulated queries under numbers that no other seed's have: those of one number would be joined."""
+    data = pm.simulate(n_queries, docs_per_query=30, seed=seed)
+    return pm.Dataset(data.X, data.y, qid=data.qid + 10**6 * seed, feature_names=data.feature_names)
 
 
 @dataclass
@@ -72,11 +78,20 @@ class Judged:
     _qids: list = field(default_factory=list)
 
     def add(self, test, scores, seconds):
-        self.seconds += seconds
-        self._qids.append(test.qids)
         judged = pm.evaluate(test, scores, list(MEASURES), per_query=True)
+        self.take(judged, test.qids, seconds)
+
+    def take(self, values, qids, seconds):
+        """Values by measure of these queries."""
+        self.seconds += float(seconds)
+        self._qids.append(qids)
         for name, parts in self._values.items():
-            parts.append(judged[name])
+            parts.append(values[name])
+
+    def kept(self):
+        """What `take` takes, as arrays to save."""
+        values = {name: np.concatenate(parts) for name, parts in self._values.items()}
+        return {**values, "qids": np.concatenate(self._qids), "seconds": self.seconds}
 
     def of_queries(self, measure="ndcg@10"):
         _, place = np.unique(np.concatenate(self._qids), return_inverse=True)

@@ -84,7 +84,7 @@ LARGE_SIZES = dict.fromkeys((1500, 3000, 6000, 12_000, 24_000), 1)
 
 def forests(n_seeds):
     real = {
-        name: judged_by_rules(_folds.repeated(name, n_seeds))
+        name: judged_by_rules(_folds.repeated(name, range(n_seeds)))
         for name in _folds.COLLECTIONS
         if _folds.whole(name) is not None
     }

@@ -1,6 +1,6 @@
 """The scoreboard: every library on every collection, with its defaults or after a search of the same time.
 
-    POMONA_DATA=/your/data python -m benchmarks.quality [--seeds 2]                    # defaults
+    POMONA_DATA=/your/data python -m benchmarks.quality [--seeds 2] [--jobs 8] [--cores 2]    # defaults
     POMONA_DATA=/your/data python -m benchmarks.quality --search [--time 5m] [--jobs 8] [--cores 2]
 
 Defaults: up to 500 trees, stopped early. Five random folds of all queries; a quarter of the training queries
@@ -8,12 +8,16 @@ decides when to stop, by NDCG@10.
 
 Search: two fifths of the queries to learn from, one to validate by, two to test, of simulated ones too.
 `BestRanker` is given the first two as one; the others' parameters are searched by Optuna's TPE, every trial
-stopped early and judged by the validation queries. Each has the same time on the same number of cores. Runs
-are kept in `--out`, and not repeated.
+stopped early and judged by the validation queries. Each has the same time on the same number of cores, or
+the same share of all where jobs want more than there are.
 
-Values of test queries are paired with those of the first ranker: mean differences with 95 % intervals over
-queries, for each collection, pooled over all queries, and as the plain mean over collections (macro). An
-interval that holds 0 is within chance.
+Every run is a process of its own; runs are kept in `--out`, and not repeated, so that a board can be put
+together bit by bit; what `BestRanker` tried stands beside them.
+
+Values of test queries, the mean of all times that a query was tested, are paired with those of the first
+ranker: mean differences with 95 % intervals over queries, for each collection, pooled over all queries, and
+as the plain mean over collections (macro). An interval that holds 0 is within chance; p is that of the paired
+t test of the pooled difference, after Holm's correction for all rankers.
 """
 
 import argparse
@@ -34,6 +38,8 @@ from benchmarks import _libraries
 from benchmarks._folds import COLLECTIONS, MEASURES, Judged, parted, repeated, with_interval
 from pomona.data.concatenation import concatenated
 from pomona.experiments.best.duration import seconds_of
+from pomona.stats.corrections import holm
+from pomona.stats.paired import t_test
 
 PEERS = (*COLLECTIONS, "simulated")
 
@@ -44,86 +50,85 @@ def ours(make):
 
 DEFAULTS = {
     "LambdaMART()": ours(pm.LambdaMART),
-    "LambdaMART, 31 leaves": ours(lambda: pm.LambdaMART(n_leaves=31, noise=0)),
+    "LambdaMART of 31 leaves": ours(lambda: pm.LambdaMART(n_leaves=31, noise=0)),
     "XENDCG()": ours(pm.XENDCG),
     "MART()": ours(pm.MART),
     "LightGBM lambdarank": _libraries.lightgbm("lambdarank"),
     "LightGBM rank_xendcg": _libraries.lightgbm("rank_xendcg"),
     "XGBoost rank:ndcg": _libraries.xgboost,
     "CatBoost YetiRank": _libraries.catboost,
-    "YDF": _libraries.ydf,
+    "YDF LambdaMART": _libraries.ydf,
 }
 OURS = "BestRanker"
 SEARCHED = (OURS, *_libraries.SEARCHED)
 
 
-def by_default(names, n_seeds):
-    """What every ranker is worth to the queries of every collection."""
-    judged = {name: {} for name in names}
-    for collection in COLLECTIONS:
-        for train, valid, test in repeated(collection, n_seeds):
-            for name in names:
-                start = time.perf_counter()
-                predict = DEFAULTS[name](train, valid)
-                seconds = time.perf_counter() - start
-                judged[name].setdefault(collection, Judged()).add(test, predict(test), seconds)
-    return judged
+def with_defaults(name, collection, seed):
+    """What a ranker is worth to all queries, each tested by one of five random folds."""
+    judged = Judged()
+    for train, valid, test in repeated(collection, [seed]):
+        start = time.perf_counter()
+        predict = DEFAULTS[name](train, valid)
+        seconds = time.perf_counter() - start
+        judged.add(test, predict(test), seconds)
+    return judged.kept()
 
 
-def search(name, collection, seed, seconds, path):
-    """Search once, and keep what the test queries get."""
+def after_search(name, collection, seed, seconds, table):
+    """What the best of a search is worth to the test queries, and to the queries that it was found by."""
     train, valid, test = parted(collection, seed)
     start = time.perf_counter()
     if name == OURS:
         ranker = pm.BestRanker(time=seconds, seed=seed).fit(concatenated([train, valid]))
-        n_tried = ranker.trials_.height
+        n_tried, expected = ranker.trials_.height, ranker.estimate_.mean
+        ranker.trials_.write_csv(table)
     else:
         ranker, n_tried = _libraries.searched(name, seconds, train, valid)
+        expected = ranker.score(valid)
     spent = time.perf_counter() - start
-    values = pm.evaluate(test, ranker.predict(test), list(MEASURES), per_query=True)
-    np.savez(path, **values, seconds=spent, tried=n_tried)
+    judged = Judged()
+    judged.add(test, ranker.predict(test), spent)
+    return {**judged.kept(), "tried": n_tried, "expected": expected}
 
 
-def by_search(given):
-    """The same after a search of every library on every collection, `jobs` at a time, each on its cores."""
+def runs(given):
+    """Every ranker on every collection with every seed, `jobs` at a time, each on its cores."""
     given.out.mkdir(exist_ok=True)
+    names = given.rankers or list(SEARCHED if given.search else DEFAULTS)
+    collections = given.collections or (PEERS if given.search else COLLECTIONS)
+    may_pin = 1 < given.jobs <= os.cpu_count() // given.cores
     free = queue.SimpleQueue()
     for job in range(given.jobs):
-        free.put([core % os.cpu_count() for core in range(job * given.cores, (job + 1) * given.cores)])
+        free.put(range(job * given.cores, (job + 1) * given.cores))
 
     def run(key):
-        cores, path = free.get(), file_of(key)
+        cores, path = free.get(), file_of(given.out, key)
         command = [sys.executable, "-m", "benchmarks.quality", "--one", *map(str, key), "--time", given.time]
         threads = {name: str(given.cores) for name in ("POMONA_THREADS", "OMP_NUM_THREADS")}
-        pin = ["taskset", "-c", ",".join(map(str, cores))] if given.jobs > 1 else []
+        pin = ["taskset", "-c", ",".join(map(str, cores))] if may_pin else []
+        search = ["--search"] if given.search else []
         if not path.exists():
-            subprocess.run([*pin, *command, "--out", given.out], env={**os.environ, **threads}, check=False)
+            subprocess.run(
+                [*pin, *command, *search, "--out", given.out], env={**os.environ, **threads}, check=False
+            )
         free.put(cores)
         return key, dict(np.load(path)) if path.exists() else None
 
-    def file_of(key):
-        return given.out / f"{'-'.join(map(str, key))}.npz"
-
-    keys = itertools.product(given.rankers or SEARCHED, given.collections, range(given.seeds))
+    # By collection: what runs at the same time is of all rankers, so that none has better conditions.
+    keys = [
+        (name, collection, seed)
+        for collection, seed, name in itertools.product(collections, range(given.seeds), names)
+    ]
     with ThreadPoolExecutor(given.jobs) as pool:
-        found = [one for one in pool.map(run, keys) if one[1] is not None]
-    judged = {}
-    for (name, collection, _), one in found:
-        here = judged.setdefault(name, {}).setdefault(collection, Found())
-        here.add(one)
+        found = {key: one for key, one in pool.map(run, keys) if one is not None}
+    judged = {name: {} for name in names if any(key[0] == name for key in found)}
+    for (name, collection, _), one in found.items():
+        judged[name].setdefault(collection, Judged()).take(one, one["qids"], one["seconds"])
     return judged
 
 
-class Found(Judged):
-    """What one ranker is worth to the test queries of all seeds."""
-
-    def add(self, one):
-        self.seconds += float(one["seconds"])
-        for name, parts in self._values.items():
-            parts.append(one[name])
-
-    def of_queries(self, measure="ndcg@10"):
-        return np.concatenate(self._values[measure])
+def file_of(folder, key):
+    return folder / f"{'-'.join(map(str, key))}.npz"
 
 
 def board(judged, measure):
@@ -132,15 +137,20 @@ def board(judged, measure):
         name: {collection: one.of_queries(measure) for collection, one in judged[name].items()}
         for name in names
     }
-    base = values[names[0]]
-    print(f"| ranker | {' | '.join(base)} | pooled | pooled difference | macro difference | seconds |")
-    print("|---|" + "---:|" * (len(base) + 4))
+    shared = [one for one in values[names[0]] if all(one in of_ranker for of_ranker in values.values())]
+    base = {one: values[names[0]][one] for one in shared}
+    differences = {name: [values[name][one] - base[one] for one in base] for name in names[1:]}
+    pooled = {name: np.concatenate(parts) for name, parts in differences.items()}
+    p_values = dict(zip(pooled, holm([t_test(one).item() for one in pooled.values()]), strict=True))
+    print(f"| ranker | {' | '.join(base)} | pooled | pooled difference | p | macro difference | seconds |")
+    print("|---|" + "---:|" * (len(base) + 5))
     for name in names:
-        differences = [values[name][collection] - base[collection] for collection in base]
-        cells = [f"{one.mean():.4f}" for one in values[name].values()]
-        cells.append(f"{np.concatenate(list(values[name].values())).mean():.4f}")
-        cells.append("" if name == names[0] else with_interval(np.concatenate(differences)))
-        cells.append("" if name == names[0] else macro(differences))
+        cells = [f"{values[name][one].mean():.4f}" for one in base]
+        cells.append(f"{np.concatenate([values[name][one] for one in base]).mean():.4f}")
+        if name in pooled:
+            cells += [with_interval(pooled[name]), f"{p_values[name]:.2g}", macro(differences[name])]
+        else:
+            cells += ["", "", ""]
         cells.append(f"{sum(one.seconds for one in judged[name].values()):.0f}")
         print(f"| {name} | {' | '.join(cells)} |")
 
@@ -158,7 +168,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--rankers", **names)
     parser.add_argument("--search", action="store_true")
-    parser.add_argument("--collections", **names, default=PEERS)
+    parser.add_argument("--collections", **names)
     parser.add_argument("--time", default="5m")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cores", type=int, default=os.cpu_count())
@@ -167,10 +177,14 @@ def main():
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     if given.one:
-        name, collection, seed = given.one
-        search(name, collection, int(seed), seconds_of(given.time), given.out / f"{'-'.join(given.one)}.npz")
+        key, path = (*given.one[:2], int(given.one[2])), file_of(given.out, given.one)
+        if given.search:
+            found = after_search(*key, seconds_of(given.time), path.with_suffix(".csv"))
+        else:
+            found = with_defaults(*key)
+        np.savez(path, **found)
         return
-    judged = by_search(given) if given.search else by_default(given.rankers or list(DEFAULTS), given.seeds)
+    judged = runs(given)
     for measure in MEASURES:
         print(f"\n{measure}\n")
         board(judged, measure)
