@@ -58,6 +58,22 @@ def test_what_does_not_help_is_left_out(data):
     assert (choice.members, choice.way) == ((0,), "alone")
 
 
+def test_one_that_is_ahead_by_chance_is_not_taken_alone(data):
+    # All know the same but for a little noise; none is better, whatever this sample of queries says.
+    random = np.random.default_rng(5)
+    common = data.y + random.standard_normal(data.n_docs)
+    alike = common[:, None] + 0.02 * random.standard_normal((data.n_docs, 12))
+    everything = tried(alike, data)
+    choice = choose(everything, Rules())
+    assert everything.values.mean(axis=1).max() > choice.value
+    assert (choice.way, len(choice.members) > 1) == ("equal", True)
+
+
+def test_of_rankers_that_are_the_same_one_is_enough(data, halves):
+    same = halves[:, [0, 0, 0]]
+    assert choose(tried(same, data), Rules(("none",))).way == "alone"
+
+
 def test_costs_are_kept(data, halves):
     for most in (0.5, 1.5, 2.5):
         choice = choose(tried(halves, data, costs=[1.0, 1.0, 0.3]), Rules(most=most))

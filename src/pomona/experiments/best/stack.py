@@ -4,7 +4,8 @@ All that is looked at are scores of queries that no model had seen. Weights are 
 the measure itself. With few queries they would follow chance, so they are found three times, each time
 without a third of the queries; they are taken only if, on the thirds that they did not see, they beat equal
 weights and the best ranker alone, and then are the mean of the three. What gets next to no weight is left
-out.
+out. The best of many rankers owes something to chance, a sum of several less: one is taken alone only if it
+is ahead of the best sum of equal weights by more than a standard error.
 
 The estimate is nested: a fifth of the queries at a time is left out of this whole choice (which rankers,
 which scale, which weights) and judged by what was chosen without it.
@@ -132,7 +133,7 @@ def choose(tried: Tried, rules: Rules, deadline: float = math.inf) -> Choice:
     order = np.argsort(-means, kind="stable").tolist()
     best = Choice((order[0],), (1.0,), "none", (1.0,), "alone", float(means[order[0]]))
     members = _diverse(order, tried, rules.most)
-    if len(members) < 2 or tried.data.n_queries < 2 * _N_THIRDS:
+    if len(members) < 2 or not rules.scales or tried.data.n_queries < 2 * _N_THIRDS:
         return best
     options = [best]
     for scale in rules.scales:
@@ -145,7 +146,16 @@ def choose(tried: Tried, rules: Rules, deadline: float = math.inf) -> Choice:
         if time.monotonic() < deadline:
             options.append(_learnt(tried, members, columns, scale, spreads))
     # The first of equals: what is simpler comes first.
-    return max(options, key=lambda option: option.value)
+    chosen = max(options, key=lambda option: option.value)
+    return chosen if chosen is not best else _unless_by_chance(best, options[1:], tried)
+
+
+def _unless_by_chance(alone: Choice, others: Sequence[Choice], tried: Tried) -> Choice:
+    """One ranker alone, if it is ahead of the best with equal weights by more than a standard error."""
+    rival = max((one for one in others if one.way == "equal"), key=lambda option: option.value)
+    values = values_of(tried.data, rival.scores(tried.outputs, tried.data), tried.measure)
+    lead = tried.values[alone.members[0]] - values
+    return alone if lead.mean() >= np.std(lead, ddof=1) / np.sqrt(len(lead)) else rival
 
 
 def rehearse(measure: Measure) -> float:
