@@ -24,6 +24,7 @@ from numba.core.typing.templates import _OverloadFunctionTemplate
 from numba.np import arrayobj
 
 from pomona._compiler import part_of
+from pomona._when_used import when_used
 
 
 def _part_decorator(self: Any, own: Callable[..., Any] = _OverloadFunctionTemplate._get_jit_decorator) -> Any:
@@ -169,7 +170,8 @@ def _load_once(own: Callable[[Any], None]) -> Callable[[Any], None]:
 
     def load(self: Any) -> None:
         if type(self) not in _loaded:
-            own(self)
+            with when_used("scipy.linalg.cython_blas"):  # numba asks whether it is there, which takes 0.1 s
+                own(self)
             _loaded.add(type(self))
         for registry in tuple(self._registries):
             self.install_registry(registry)
