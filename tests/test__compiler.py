@@ -5,14 +5,11 @@ import os
 import subprocess
 import sys
 
-import numba
 import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
-from numba.core.targetconfig import TargetConfig
 
 import pomona as pm
-from pomona._compiler import quickly
 from pomona._jit import kernel
 
 
@@ -79,6 +76,35 @@ def _fields(records, name):
 
 
 @kernel
+def _branches(values, first):
+    """Variables that several blocks use: of an array that is made, of iterations, of views, assigned late."""
+    room, total = np.zeros(3), 0.0
+    for i in range(values.size):
+        tail = values[i:]
+        if values[i] > first:
+            twice = tail[0] * 2
+            for j in range(tail.size):
+                if j == first:
+                    continue
+                room[j % 3] += tail[j] + twice
+            last = tail
+        elif i > 0:
+            last = room
+        else:
+            continue
+        total += last[0] + tail.size
+    return total + room.sum()
+
+
+@kernel(compact=True)
+def _compact(values, first):
+    room = np.zeros(values.size)
+    for i in range(first, values.size):
+        room[i] = values[i] * values[i - 1] + 0.1
+    return _largest(room, 0.0) + room.sum()
+
+
+@kernel
 def _refused(values, first):
     if first > values.size:
         raise ValueError("too far")
@@ -95,6 +121,8 @@ CASES = {
     "tail": (_last_of_tail, ROW, 2),
     "closure": (_closure, ROW, 1),
     "fields": (_fields, np.zeros(2, [("count", np.int64), ("share", np.float32)]), "ab"),
+    "branches": (_branches, ROW, 1),
+    "compact": (_compact, ROW, 1),
     "refused": (_refused, ROW, 2),
 }
 
@@ -141,21 +169,6 @@ def test_only_who_makes_arrays_counts_their_owners():
         before = rtsys.get_allocation_stats().mi_alloc
         function(table, 1)
         assert bool(rtsys.get_allocation_stats().mi_alloc - before) == counts
-
-
-def test_other_users_of_numba_compile_as_ever():
-    own = TargetConfig.__eq__
-    with quickly(), quickly():
-        assert TargetConfig.__eq__ is not own
-    assert TargetConfig.__eq__ is own
-
-    @numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
-    def largest(values):
-        room = np.zeros(values.size)
-        return max(values.max(), max(room[0], 1.0))
-
-    assert largest(ROW) == 4
-    assert numba.cfunc("float64(float64, float64)")(lambda a, b: max(a, b)).ctypes(1, 2) == 2
 
 
 UNKNOWN = """

@@ -124,7 +124,7 @@ def test_a_family_lists_its_methods(family):
 def test_numba_and_torch_have_one_home(path):
     where = path.relative_to(SOURCE).as_posix()
     found = {module.split(".")[0] for module in imports(path)}
-    assert "numba" not in found or where in ("_compiler.py", "_jit.py", "_cuda.py")
+    assert "numba" not in found or where in ("_compiler.py", "_quickly.py", "_jit.py", "_cuda.py")
     assert "torch" not in found or where.startswith("rankers/neural")
 
 

@@ -141,7 +141,8 @@ __all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name) or _homes().get(name)
+    # Python asks for `_jit`, too, where that is imported: not to be looked for in all files of rankers.
+    home = _HOMES.get(name) or (None if name.startswith("_") else _homes().get(name))
     if home is None:
         raise AttributeError(f"module 'pomona' has no attribute {name!r}")
     if home.startswith("pomona.rankers.forests."):  # to be trained, most likely

@@ -2,30 +2,30 @@
 
 A kernel called by others is a *part* of them: it is written in LLVM's language, but optimized, and made to
 machine code, only within those that Python calls. So are the functions that numba has in its own language, as
-`max` and `np.empty`. Who owns an array is counted only by kernels that make one or give one back. And what
-numba does over and over while it compiles is done once, or quickly.
+`max` and `np.empty`. Who owns an array is counted only by kernels that make one or give one back. Variables
+are not put into memory for LLVM to take them out again.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from llvmlite.binding import ffi
-from llvmlite.ir import types as llvm_types
+from llvmlite.binding import newpassmanagers as passes
+from numba.core import config as numba_config
 from numba.core import ir, types
+from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
-from numba.core.cpu import CPUContext
+from numba.core.lowering import Lower
 from numba.core.runtime.nrt import rtsys
-from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.typed_passes import NativeLowering, NopythonRewrites
-from numba.core.types.functions import BaseFunction
-from numba.core.typing.context import Context
-from numba.core.typing.templates import _OverloadFunctionTemplate
 from numba.core.untyped_passes import InlineClosureLikes
+
+config: Any = numba_config
 
 NEWEST_KNOWN = (0, 68)
 """The last numba with which all of this has been tried; 0.61 is the first."""
@@ -35,15 +35,40 @@ class _Library(JITCodeLibrary):
     """The code of a kernel that Python calls, or others by its address."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        """Numba sets out to optimize also those that are only named here."""
+        """Numba does all that it knows here, also to those that are only named, and again to the whole."""
         if not hasattr(self._codegen, "_pass_builder"):  # numba before 0.62
             super()._optimize_functions(ll_module)
             return
         ll_module.data_layout = self._codegen._data_layout
         for function in ll_module.functions:
             if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager()
-                passes.run(function, builder)
+                tidying = passes.create_new_function_pass_manager()
+                tidying.add_sroa_pass()
+                tidying.add_simplify_cfg_pass()
+                tidying.add_instruction_combine_pass()
+                tidying.run(function, self._codegen._pass_builder())
+
+
+class _CompactLibrary(_Library):
+    """That of a kernel whose loops are not unrolled."""
+
+    def _optimize_final_module(self) -> None:
+        builder = partial(_compact_builder, self._codegen._tm)
+        self._codegen._pass_builder = builder  # type: ignore[method-assign]  # numba's lock is held
+        try:
+            super()._optimize_final_module()
+        finally:
+            del self._codegen._pass_builder
+
+
+def _compact_builder(
+    machine: Any, opt: Any = config.OPT, loop_vectorize: Any = config.LOOP_VECTORIZE, **_: Any
+) -> Any:
+    """As numba's `_pass_builder`, without unrolling."""
+    options = passes.create_pipeline_tuning_options()
+    options.speed_level, options.loop_vectorization, options.slp_vectorization = opt, loop_vectorize, False
+    options.loop_unrolling = options.loop_interleaving = False
+    return passes.create_pass_builder(machine, options)
 
 
 class _PartLibrary(_Library):
@@ -116,11 +141,43 @@ _VIEWS = {
 """Operations that give arrays which somebody else owns."""
 
 
+class _Lower(Lower):
+    """Numba's writer of instructions, which puts all into memory that more than one block uses."""
+
+    def _find_singly_assigned_variable(self) -> None:
+        """Variables for which no memory is needed: all that are assigned once, before any use."""
+        blocks, assigned, used = self.func_ir.blocks, defaultdict(list), defaultdict(set)
+        for label, block in blocks.items():
+            for one in block.find_insts(ir.Assign):
+                assigned[one.target.name].append(label)
+        for label, names in compute_use_defs(blocks).usemap.items():
+            for name in names:
+                used[name].add(label)
+        before = compute_cfg_from_blocks(blocks).dominators()
+
+        def is_plain(name: str, places: list[int]) -> bool:
+            first, others = places[0], used[name]
+            is_before = all(first < label and first in before.get(label, ()) for label in others)
+            return len(places) == 1 and is_before and not (others and self._counts_owners(name))
+
+        self._singly_assigned_vars = {name for name, places in assigned.items() if is_plain(name, places)}
+        self._blk_local_varmap: dict[str, Any] = {}
+
+    def _counts_owners(self, name: str) -> bool:
+        models = self.context.data_model_manager
+        return bool(self.context.enable_nrt and models[self.typeof(name)].contains_nrt_meminfo())
+
+    def delvar(self, name: str) -> None:
+        if self._counts_owners(name):
+            super().delvar(name)
+
+
 class _Lowering(NativeLowering):
     """Numba's last step: the instructions of LLVM."""
 
     _name: str
     library: type[_Library]
+    lowering_class = _Lower
 
     def run_pass(self, state: Any) -> bool:
         state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -137,6 +194,14 @@ class _KernelLowering(_Lowering):
 
     _name = "kernel_lowering"
     library = _Library
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _CompactLowering(_Lowering):
+    """Those of a kernel whose loops are not unrolled."""
+
+    _name = "compact_lowering"
+    library = _CompactLibrary
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -168,6 +233,12 @@ class KernelCompiler(CompilerBase):
         return [steps]
 
 
+class CompactCompiler(KernelCompiler):
+    """Compiles a kernel without unrolling its loops."""
+
+    lowering = _CompactLowering
+
+
 class _PartCompiler(KernelCompiler):
     """Compiles a kernel for those that call it by its name: no version for Python, nothing done twice."""
 
@@ -180,115 +251,3 @@ def part_of(jit: Callable[..., Any], function: Callable[..., Any], options: Mapp
     part: Any = jit(pipeline_class=_PartCompiler, **{**options, **wrappers})(function)
     part.add_overload = lambda made: part.overloads.update({tuple(made.signature.args): made})
     return part
-
-
-def _part_decorator(self: Any, own: Callable[..., Any] = _OverloadFunctionTemplate._get_jit_decorator) -> Any:
-    """What numba decorates its own functions with: parts, too, unless their sums may be reordered."""
-    jit, flags = own(self), ConfigStack.top_or_none()
-    if flags is None or flags.fastmath:
-        return jit
-    return lambda **options: lambda function: part_of(jit, function, options)
-
-
-_signatures: dict[tuple[Any, ...], Any] = {}
-_sizes: dict[str, int] = {}
-_loaded: set[type] = set()
-
-
-def _find_once(
-    self: Any, context: Any, arguments: Any, named: Any, own: Callable[..., Any] = BaseFunction.get_call_type
-) -> Any:
-    """What an operation gives for some types; numba goes through dozens of candidates for every `+`."""
-    if named:
-        return own(self, context, arguments, named)
-    key = self, context, tuple(arguments), ConfigStack.top_or_none()
-    if key not in _signatures:
-        _signatures[key] = own(self, context, arguments, named)
-    return _signatures[key]
-
-
-def _are_equal(self: Any, other: Any) -> bool:
-    """Of two sets of options; numba compares all that there are, not only those that were given."""
-    if type(self) is not type(other):
-        return False
-    ours, theirs, options = self._values, other._values, self.options
-    return ours == theirs or all(
-        ours.get(name, options[name].default) == theirs.get(name, options[name].default)
-        for name in {*ours, *theirs}
-    )
-
-
-def _hash(self: Any) -> int:  # numba's is of the names of all options
-    return hash(type(self))
-
-
-def _size_once(
-    self: Any,
-    target_data: Any,
-    context: Any = None,
-    own: Callable[..., int] = llvm_types.Type.get_abi_size,
-) -> int:
-    """The bytes of a type of LLVM; it has to read a module to tell."""
-    if isinstance(self, llvm_types.IdentifiedStructType):  # whose text is only a name
-        return own(self, target_data, context)
-    name = str(self)
-    if name not in _sizes:
-        _sizes[name] = own(self, target_data, context)
-    return _sizes[name]
-
-
-def _variables(self: Any, value: Any, own: Callable[..., list[Any]] = ir.Inst._rec_list_vars) -> list[Any]:
-    """The variables in an instruction; numba asks ten times for those of each."""
-    values = value.values() if type(value) is dict else value
-    if type(value) not in (dict, list, tuple):
-        return own(self, value)
-    found = []
-    for one in values:
-        if type(one) is ir.Var:
-            found.append(one)
-        elif type(one) not in _WITHOUT_VARIABLES:
-            found.extend(self._rec_list_vars(one))
-    return found
-
-
-_WITHOUT_VARIABLES = {ir.Loc, str, int, bool, type(None)}
-
-
-def _load_once(own: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Import what numba knows of Python and NumPy once a kernel; it would a dozen times a function."""
-
-    def load(self: Any) -> None:
-        if type(self) not in _loaded:
-            own(self)
-            _loaded.add(type(self))
-        for registry in tuple(self._registries):
-            self.install_registry(registry)
-
-    return load
-
-
-_QUICKER: list[tuple[Any, str, Any]] = [
-    (BaseFunction, "get_call_type", _find_once),
-    (TargetConfig, "__eq__", _are_equal),
-    (TargetConfig, "__hash__", _hash),
-    (_OverloadFunctionTemplate, "_get_jit_decorator", _part_decorator),
-    (llvm_types.Type, "get_abi_size", _size_once),
-    (ir.Inst, "_rec_list_vars", _variables),
-    (CPUContext, "load_additional_registries", _load_once(CPUContext.load_additional_registries)),
-    (Context, "load_additional_registries", _load_once(Context.load_additional_registries)),
-    (ffi.lib._lock, "_cblist", []),  # who wants to know of each call of LLVM
-]
-
-
-@contextlib.contextmanager
-def quickly() -> Iterator[None]:
-    """Compile within. Numba's lock is held, so nobody else compiles meanwhile; what is made is the same."""
-    own = [(owner, name, getattr(owner, name)) for owner, name, _ in _QUICKER]
-    _loaded.clear()
-    for owner, name, ours in _QUICKER:
-        setattr(owner, name, ours)
-    try:
-        yield
-    finally:
-        for owner, name, theirs in own:
-            setattr(owner, name, theirs)

@@ -1,4 +1,4 @@
-"""The file of kernels and threads: with `_compiler`, the only one that imports numba.
+"""The file of kernels and threads: with `_compiler` and `_quickly`, the only one that imports numba.
 
 A *kernel* is a plain function over arrays and scalars, compiled once, that lets other threads run.
 Work is spread over threads by `over_chunks`: a kernel whose first two arguments are a range
@@ -32,12 +32,12 @@ from pomona._crew import Call, Crew
 from pomona._kernel_files import kernel_directory
 
 try:
-    from pomona import _compiler
+    from pomona import _compiler, _quickly
 
     has_known_numba = numba.version_info.short <= _compiler.NEWEST_KNOWN
 except (ImportError, AttributeError):
     has_known_numba = False
-"""Whether this numba has been tried with `_compiler`; one that has not compiles as it does by itself."""
+"""Whether this numba has been tried with both; one that has not compiles as it does by itself."""
 
 try:
     import fcntl
@@ -53,9 +53,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 @overload
 def kernel(function: F) -> F: ...
 @overload
-def kernel(*, fastmath: bool = False, by_address: bool = False) -> Callable[[F], F]: ...
 def kernel(
-    function: F | None = None, *, fastmath: bool = False, by_address: bool = False
+    *, fastmath: bool = False, by_address: bool = False, compact: bool = False
+) -> Callable[[F], F]: ...
+def kernel(
+    function: F | None = None, *, fastmath: bool = False, by_address: bool = False, compact: bool = False
 ) -> F | Callable[[F], F]:
     """Compile `function` (cached on disk), releasing the interpreter while it runs.
 
@@ -63,13 +65,14 @@ def kernel(
         infinity keep their meaning, and the same code on the same numbers still gives the same bits.
     by_address : other kernels call it by `call(address_of(…), …)`, and Python does not. A kernel that is
         called by its name is compiled into each of those that Python calls once more.
+    compact : unroll no loop. A kernel of many loops that spends its time elsewhere is then compiled sooner.
     """
     if function is None:
-        return partial(_compiled, fastmath=fastmath, by_address=by_address)
-    return _compiled(function, fastmath, by_address)
+        return partial(_compiled, fastmath=fastmath, by_address=by_address, compact=compact)
+    return _compiled(function, fastmath, by_address, compact)
 
 
-def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
+def _compiled(function: F, fastmath: bool, by_address: bool, compact: bool) -> F:
     previous, directory = config.CACHE_DIR, kernel_directory(Path(function.__code__.co_filename))
     # Numba reads this setting while it decorates; other users of numba in the process keep theirs.
     config.CACHE_DIR = directory
@@ -77,7 +80,10 @@ def _compiled(function: F, fastmath: bool, by_address: bool) -> F:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
         options["fastmath"] = {"reassoc", "contract", "arcp", "nsz"} if fastmath else False
         # Of a kernel whose sums may be reordered, the bits hang on how it is compiled: as they always were.
-        compiler = {"pipeline_class": _compiler.KernelCompiler} if has_known_numba and not fastmath else {}
+        compiler: dict[str, Any] = {}
+        if has_known_numba and not fastmath:
+            kind = _compiler.CompactCompiler if compact else _compiler.KernelCompiler
+            compiler["pipeline_class"] = kind
         compiled: Any = _njit(cache=True, no_cpython_wrapper=by_address, **compiler, **options)(function)
     finally:
         config.CACHE_DIR = previous
@@ -112,7 +118,7 @@ def _compile_alone(compiled: Any, directory: Path) -> None:
                 is_alone = _locked(file, wait=True)
             gc.disable()
             try:
-                with _compiler.quickly() if has_known_numba else contextlib.nullcontext():
+                with _quickly.quickly() if has_known_numba else contextlib.nullcontext():
                     return compile_(signature)
             finally:
                 if was_collected:

@@ -58,7 +58,7 @@ def _kernel_home() -> Path:
 def _files_behind(file: Path) -> set[Path]:
     """A file with kernels, and those whose kernels (or constants) its own can use."""
     package = Path(__file__).parent
-    found, waiting = {package / "_compiler.py", package / "_jit.py", file}, [file]
+    found, waiting = {package / name for name in ("_compiler.py", "_jit.py", "_quickly.py")} | {file}, [file]
     while waiting:
         for module in _IMPORT.findall(_source(waiting.pop())):
             path = package.joinpath(*module.decode().split(".")).with_suffix(".py")

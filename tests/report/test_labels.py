@@ -1,9 +1,11 @@
 import itertools
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
 
-from pomona.report.labels import CHARACTER_WIDTH, LINE_HEIGHT, Place, around, spread
+from pomona.report.labels import CHARACTER_WIDTH, LINE_HEIGHT, Place, around, rising, spread
 
 POSITIONS = st.lists(st.floats(0, 300), min_size=1, max_size=25)
 
@@ -18,6 +20,11 @@ def test_spread_labels_stand_apart_inside_and_in_order(positions):
     assert all(gap > 13.0 - 1e-6 for gap in gaps)
     assert min(placed) > -1e-6
     assert max(placed) < 340.0 + 1e-6
+
+
+@given(POSITIONS)
+def test_what_falls_is_levelled_as_by_scipy(values):
+    np.testing.assert_allclose(rising(np.array(values)), isotonic_regression(values).x, atol=1e-9)
 
 
 def test_labels_that_have_room_do_not_move():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
 from statsmodels.stats.multitest import multipletests
 
 from pomona.errors import InputError
@@ -21,6 +22,11 @@ def test_as_statsmodels(n):
     p = np.round(np.random.default_rng(n).random(n) ** 4, 2)  # some tie, some are 0
     np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
     np.testing.assert_allclose(benjamini_hochberg(p), multipletests(p, method="fdr_bh")[1], rtol=1e-12)
+
+
+@given(families)
+def test_benjamini_hochberg_as_scipy(p):
+    np.testing.assert_allclose(benjamini_hochberg(p), false_discovery_control(p), rtol=1e-12)
 
 
 @given(families)

@@ -202,7 +202,7 @@ def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, t
     return lambda_size
 
 
-@kernel
+@kernel(compact=True)
 def _lambda_gradients(
     first, last, scores, query_ptr, shuffle, place, query_weight, value, weight, factor, family, ceiling,
     truncation, sigma, normalize, order, out_gradient, out_hessian, add_pairs,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+
+from pomona._types import Values
 
 LINE_HEIGHT = 13.0
 CHARACTER_WIDTH = 6.3
@@ -23,10 +24,28 @@ def spread(positions: Sequence[float], gap: float, low: float, high: float) -> l
     """
     n, order = len(positions), np.argsort(positions, kind="stable")
     gaps = min(gap, (high - low) / max(1, n - 1)) * np.arange(n)
-    moved = isotonic_regression(np.asarray(positions, float)[order] - gaps).x if n else gaps
+    moved = rising(np.asarray(positions, float)[order] - gaps)
     out = np.empty(n)
     out[order] = np.clip(moved, low, high - gaps.max(initial=0.0)) + gaps
     return [float(place) for place in out]
+
+
+def rising(values: Values) -> Values:
+    """The nearest numbers (least squares) that never fall: neighbors that do are given their mean.
+
+    As `scipy.optimize.isotonic_regression`, which takes a tenth of a second to load.
+
+    >>> rising(np.array([1.0, 4.0, 2.0, 5.0]))
+    array([1., 3., 3., 5.])
+    """
+    blocks: list[tuple[float, int]] = []  # mean, size
+    for value in values:
+        mean, size = float(value), 1
+        while blocks and blocks[-1][0] >= mean:
+            before, count = blocks.pop()
+            mean, size = (before * count + mean * size) / (count + size), count + size
+        blocks.append((mean, size))
+    return np.array([mean for mean, size in blocks for _ in range(size)])
 
 
 class Place(NamedTuple):

@@ -155,8 +155,10 @@ class Report:
 
 def sections_of(report: str) -> list[Section]:
     """The sections of a kind of report, in their order."""
-    sections: list[Section] = [entry.load()() for entry in entries("report/sections").values()]
-    return sorted((one for one in sections if one.report == report), key=lambda one: one.order)
+    own = Section.report  # of those that name none
+    found = [one for one in entries("report/sections").values() if (one.report or own) == report]
+    sections: list[Section] = [entry.load()() for entry in found]
+    return sorted(sections, key=lambda one: one.order)
 
 
 def chosen_sections(report: str, only: Sequence[str]) -> list[Section]:

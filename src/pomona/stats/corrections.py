@@ -29,15 +29,16 @@ def holm(p_values: ArrayLike) -> Values:
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Values:
-    """Adjusted p-values of one family, in the order given (Benjamini & Hochberg 1995); SciPy's.
+    """Adjusted p-values of one family, in the order given (Benjamini & Hochberg 1995).
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03]).round(6).tolist()
     [0.03, 0.04, 0.04]
     """
-    from scipy.stats import false_discovery_control
-
     p = _family(p_values)
-    return np.asarray(false_discovery_control(p), np.float64) if p.size else p
+    order, m = np.argsort(p, kind="stable"), len(p)
+    adjusted, raised = np.empty_like(p), p[order] * (m / np.arange(1, m + 1))
+    adjusted[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
+    return adjusted
 
 
 def _family(p_values: ArrayLike) -> Values:

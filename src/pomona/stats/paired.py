@@ -21,6 +21,7 @@ from pomona._types import Values
 from pomona.stats.bootstrap import Resampled
 from pomona.stats.effect import cohen_d, smallest_detectable, spread, win_tie_loss
 from pomona.stats.randomization import randomization_of_pairs
+from pomona.stats.ranks import exact_wilcoxon, normal_wilcoxon
 from pomona.stats.sample import differences, sample_of
 
 _N_EXACT = 25
@@ -42,31 +43,23 @@ def t_test(d: ArrayLike) -> Values:
 
 
 def wilcoxon(d: ArrayLike) -> Values:
-    """p of Wilcoxon's signed-rank test (SciPy's), the last axis being the queries; 1 if all are 0.
+    """p of Wilcoxon's signed-rank test, the last axis being the queries; 1 if all are 0.
 
     >>> float(wilcoxon([1, 2, 3, 4, 5]))
     0.0625
     """
-    from scipy import stats
-
     sample = sample_of(d)
-    rows = sample.reshape(-1, sample.shape[-1])
-    n_nonzero = np.count_nonzero(rows, axis=1)
-    is_exact = np.array([n <= _N_EXACT and _is_untied(row) for n, row in zip(n_nonzero, rows, strict=True)])
-    p = np.ones(len(rows))
-    for n in np.unique(n_nonzero[is_exact & (n_nonzero > 0)]):
-        chosen = is_exact & (n_nonzero == n)
-        nonzero = rows[chosen][rows[chosen] != 0].reshape(-1, n)
-        p[chosen] = stats.wilcoxon(nonzero, axis=1, method="exact").pvalue
-    if not is_exact.all():
-        p[~is_exact] = stats.wilcoxon(rows[~is_exact], axis=1, method="approx", correction=False).pvalue
-    shaped: Values = p.reshape(sample.shape[:-1])[()]
+    tested = [_wilcoxon(row) for row in sample.reshape(-1, sample.shape[-1])]
+    shaped: Values = np.array(tested).reshape(sample.shape[:-1])[()]
     return shaped
 
 
-def _is_untied(row: Values) -> bool:
-    sizes = np.abs(row[row != 0])
-    return len(np.unique(sizes)) == len(sizes)
+def _wilcoxon(row: Values) -> float:
+    nonzero = row[row != 0]
+    if not len(nonzero):
+        return 1.0
+    is_exact = len(nonzero) <= _N_EXACT and len(np.unique(np.abs(nonzero))) == len(nonzero)
+    return exact_wilcoxon(nonzero) if is_exact else normal_wilcoxon(nonzero)
 
 
 def sign_test(d: ArrayLike) -> Values:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
+from pomona.stats.ranks import kruskal
 
 MOST_VALUES = 6
 MOST_TEXTS = 12
@@ -40,13 +41,9 @@ class QuerySlice:
 
     def dependence(self, differences: NDArray[np.float64]) -> float:
         """p of Kruskal & Wallis's test that these numbers, one a query, are spread alike in all groups."""
-        from scipy.stats import kruskal
-
         rounded = np.round(differences, 12)
-        groups = [rounded[self.group_of == g] for g in range(len(self.groups))]
-        if np.ptp(rounded) == 0:
-            return 1.0
-        return float(kruskal(*(group for group in groups if len(group))).pvalue)
+        groups = [rounded[self.group_of == g] for g in np.unique(self.group_of)]
+        return 1.0 if len(groups) == 1 or np.ptp(rounded) == 0 else kruskal(groups)
 
 
 def n_relevant_of(data: Dataset) -> NDArray[np.int64]:

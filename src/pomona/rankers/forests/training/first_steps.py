@@ -36,6 +36,6 @@ def take_first_steps() -> None:
     gradient, hessian = np.empty((2, data.n_docs), np.float32)
     objective = LambdaObjective(judge_by, data.y, data.query_ptr)
     NoisyObjective(objective, scale=0.1).gradients(scores, gradient, hessian)
-    RankingEvaluator(data, judge_by).mean(scores)
     bins = Bins.of(data.X)
     ObliviousGrower(bins, bins.codes(data.X), GrowthRules()).grow(gradient, hessian, None, rng)
+    RankingEvaluator(data, judge_by).mean(scores)  # only a training with a validation set needs it
