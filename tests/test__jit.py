@@ -9,7 +9,7 @@ import pytest
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock
 
-from pomona._jit import address_of, call, kernel, n_threads, over_chunks, threads, type_of, types
+from pomona._jit import address_of, call, kernel, over_chunks, threads, type_of, types
 
 
 @kernel
@@ -56,21 +56,6 @@ def test_an_error_in_a_thread_is_raised():
 
     with threads(2), pytest.raises(ValueError):
         over_chunks(fail, 100)
-
-
-def test_threads_are_restored(monkeypatch):
-    monkeypatch.setenv("POMONA_THREADS", "3")
-    assert n_threads() == 3
-    with threads(1):
-        assert n_threads() == 1
-    assert n_threads() == 3
-    first, second = threads(1), threads(2)  # of two workers in one process, say
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert n_threads() == 2
-    second.__exit__(None, None, None)
-    assert n_threads() == 3
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # the very thing tested

@@ -14,7 +14,7 @@ import gc
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
@@ -30,6 +30,8 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from pomona._crew import Call, Crew
 from pomona._kernel_files import kernel_directory
+from pomona._threads import n_threads as n_threads
+from pomona._threads import threads as threads
 
 try:
     from pomona import _compiler, _quickly
@@ -210,29 +212,7 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-_counts: dict[object, int] = {}  # asked for by `threads`, the latest last
 _crew: tuple[int, Crew] | None = None
-
-
-def n_threads() -> int:
-    """How many threads kernels use: `POMONA_THREADS`, or every core this process may run on."""
-    if counts := list(_counts.values()):  # a copy: another thread may change them meanwhile
-        return counts[-1]
-    asked = os.environ.get("POMONA_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@contextlib.contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Run the body with `count` threads. Where bodies of several threads overlap, the latest counts."""
-    key = object()
-    _counts[key] = count
-    try:
-        yield
-    finally:
-        del _counts[key]
 
 
 def _ask(call: Call, count: int, times: int) -> None:

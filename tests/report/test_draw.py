@@ -14,7 +14,7 @@ def test_charts_become_files_in_any_number_of_processes(tmp_path, monkeypatch):
     for threads in (1, 3):
         folder = tmp_path / str(threads)
         folder.mkdir()
-        monkeypatch.setattr("pomona._jit.n_threads", lambda n=threads: n)
+        monkeypatch.setattr("pomona.report.draw.n_threads", lambda n=threads: n)
         with drawing(folder) as draw:
             for number in range(9):
                 draw(f"chart-{number}", POINT)
@@ -30,7 +30,7 @@ def written(text):
 
 @pytest.mark.parametrize("odd", ["排序", "k ∈ K"])
 def test_the_machines_fonts_are_asked_only_for_letters_that_the_converter_lacks(odd, tmp_path, monkeypatch):
-    monkeypatch.setattr("pomona._jit.n_threads", lambda: 1)
+    monkeypatch.setattr("pomona.report.draw.n_threads", lambda: 1)
     started = []
     monkeypatch.setattr(
         "subprocess.Popen",

@@ -33,13 +33,14 @@ def demo(
     \b
     Example:  pomona demo --n-queries 1000
     """
-    from pomona._jit import n_threads
     from pomona._pool import start_early, thread_counts
+    from pomona._threads import n_threads
+
+    n_jobs = jobs or n_threads()  # before anything else is loaded
+    start_early(n_jobs, thread_counts(max(1, n_threads() // n_jobs)), "pomona.experiments.execute")
     from pomona.rankers.forests.training.first_steps import compile_ahead
 
     compile_ahead()
-    n_jobs = jobs or n_threads()
-    start_early(n_jobs, thread_counts(max(1, n_threads() // n_jobs)), "pomona.experiments.execute")
     from pomona.cli.compare import present
     from pomona.cli.progress import Progress
     from pomona.experiments.spec_options import spec_from_options

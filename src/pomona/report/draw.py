@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pomona._pool import Pool, Worker
+from pomona._threads import n_threads
 from pomona.errors import InputError, PomonaError
 from pomona.report.file import write_anew
 
@@ -37,8 +38,6 @@ def drawing(folder: Path) -> Iterator[Draw]:
 
     The processes start at once, to be ready when the first chart comes.
     """
-    from pomona._jit import n_threads  # loads the compiler, which the processes can do without
-
     count = max(1, min(n_threads() - 1, _MOST_PROCESSES))  # this process keeps a core busy, too
     charts: list[Future[None]] = []
     with contextlib.ExitStack() as stack:
