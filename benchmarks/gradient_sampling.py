@@ -13,26 +13,15 @@ import numpy as np
 
 import pomona as pm
 from benchmarks._folds import COLLECTIONS, Judged, repeated, with_interval
-from benchmarks.training import pomona_run
+from benchmarks.training import lightgbm_run, pomona_run
 from pomona._jit import n_threads
 
 SHARES = ((1.0, 0.1), (0.3, 0.2), (0.2, 0.1), (0.1, 0.1), (0.1, 0.05))
 
 
-def lightgbm_run(train, top, rest):
-    import lightgbm as lgb
-
-    start = time.perf_counter()
-    data = lgb.Dataset(train.X, train.y, group=np.diff(train.query_ptr))
-    parameters = {
-        "objective": "lambdarank",
-        "num_leaves": 31,
-        "learning_rate": 0.1,
-        "num_threads": n_threads(),
-    }
+def lightgbm(train, top, rest):
     sampled = {"data_sample_strategy": "goss", "top_rate": top, "other_rate": rest} if top < 1 else {}
-    booster = lgb.train({**parameters, **sampled, "verbose": -1, "metric": "None"}, data, 100)
-    return time.perf_counter() - start, lambda test: booster.predict(test.X)
+    return lightgbm_run(train, 100, n_threads(), **sampled)
 
 
 def simulated(n_queries):
@@ -41,7 +30,7 @@ def simulated(n_queries):
     pm.LambdaMART(n_trees=2, growth="leafwise", noise=0, top_fraction=0.5).fit(pm.simulate(100))
     runs = {
         "Pomona": lambda top, rest: pomona_run(train, 100, n_leaves=31, top_fraction=top, rest_fraction=rest),
-        "LightGBM": lambda top, rest: lightgbm_run(train, top, rest),
+        "LightGBM": lambda top, rest: lightgbm(train, top, rest),
     }
     print("| | top, rest | seconds | NDCG@10 | less that of all |\n|---|---|---:|---:|---:|")
     for name, run in runs.items():

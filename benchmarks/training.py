@@ -27,7 +27,7 @@ def pomona_run(train, trees, **more):
     return time.perf_counter() - start, ranker.predict
 
 
-def lightgbm_run(train, trees, threads):
+def lightgbm_run(train, trees, threads, **more):
     import lightgbm as lgb
 
     start = time.perf_counter()
@@ -41,6 +41,7 @@ def lightgbm_run(train, trees, threads):
         "verbose": -1,
         "metric": "None",
         "label_gain": [0, 1, 3, 7, 15],
+        **more,
     }
     booster = lgb.train(parameters, data, trees)
     return time.perf_counter() - start, lambda test: booster.predict(test.X)

@@ -24,23 +24,13 @@ from pomona.trees.allowed import Groups, group_bits
 from pomona.trees.binning import Bins
 from pomona.trees.categories import N_WORDS, members_of_bins, walk_rest
 from pomona.trees.codes import Codes
-from pomona.trees.divide import (
-    LEAF,
-    N_ADDRESSES,
-    NODE,
-    ORDER,
-    SPLIT,
-    Table,
-    find_addresses,
-    serve,
-    sort_range,
-)
+from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, serve
+from pomona.trees.divide_rest import divide_rest
 from pomona.trees.histogram import IN_PLACE, SCRATCH, WORDS, pack, power_of_two, share
 from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
 _VALUED_ROWS = 1 << 15  # worth waking a thread for
-_WALKED_ROWS = 1 << 12  # their numbers stay in the cache
 
 
 @kernel
@@ -57,34 +47,6 @@ def _value_rows(first, last, leaves, rows, gradient, hessian, scales, out_leaf):
             out_leaf[row] = leaf
         sums[leaf, 0], sums[leaf, 1] = g, h
     return sums
-
-
-@kernel
-def _walk_rest(first, last, columns, features, nodes, out_leaf):
-    """The leaves of documents that have none yet (out_leaf < 0): those that were not learnt from.
-
-    Some at a time are divided as the tree was: no branch to guess, a fifth of the time of walking one by one.
-    """
-    rows, spare = np.empty(_WALKED_ROWS, np.int32), np.empty(_WALKED_ROWS, np.int32)
-    begins, ends = np.empty(nodes.size, np.int64), np.empty(nodes.size, np.int64)
-    for top in range(first, last, _WALKED_ROWS):
-        begins[0], ends[0] = 0, 0
-        for row in range(top, min(top + _WALKED_ROWS, last)):
-            rows[ends[0]] = row
-            ends[0] += out_leaf[row] < 0
-        for node in range(nodes.size):  # parents come first
-            at, begin, end = nodes[node], begins[node], ends[node]
-            nan_code = features[at["feature"]]["n_bins"] - 1 if at["nan_left"] else 256
-            column = columns[at["feature"]]
-            middle = begin + sort_range(begin, end, column, at["bin"], nan_code, rows, rows, spare)
-            for k in range(end - middle):
-                rows[middle + k] = spare[begin + k]
-            for child, start, stop in ((at["left"], begin, middle), (at["right"], middle, end)):
-                if child >= 0:
-                    begins[child], ends[child] = start, stop
-                else:
-                    for k in range(start, stop):
-                        out_leaf[rows[k]] = ~child
 
 
 @dataclass(frozen=True)
@@ -331,7 +293,7 @@ class Workspace:
         if self.is_bag and len(nodes) and self.bins.categories:
             over_chunks(walk_rest, n_docs, *tables, sets, leaf_of_row, smallest=16384)
         elif self.is_bag and len(nodes):
-            over_chunks(_walk_rest, n_docs, *tables, leaf_of_row, smallest=16384)
+            over_chunks(divide_rest, n_docs, *tables, leaf_of_row, smallest=16384)
         elif self.is_bag:
             leaf_of_row[:] = 0
         feature, bin_ = nodes["feature"].copy(), nodes["bin"]

@@ -3,6 +3,7 @@ import pytest
 
 import pomona as pm
 from pomona.rankers.forests.random_forest import RandomForest
+from pomona.trees.grow_leafwise import LeafwiseGrower
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,21 @@ def test_out_of_bag_is_below_training_and_above_chance(train):
 
 def test_bags_of_lambdamart(train):
     assert RandomForest(n_trees=10, trees_per_bag=3, objective="lambda").fit(train).score(train) > 0.5
+
+
+def test_bags_have_as_many_queries_as_asked(train, monkeypatch):
+    shares, grow = [], LeafwiseGrower.grow
+
+    def watched(self, gradient, hessian, rows, rng):
+        shares.append(len(rows) / train.n_docs)
+        return grow(self, gradient, hessian, rows, rng)
+
+    monkeypatch.setattr(LeafwiseGrower, "grow", watched)
+    whole, small = (RandomForest(n_trees=8, query_fraction=share).fit(train) for share in (1.0, 0.2))
+    # Drawn with replacement: 1 − exp(−share) of them are there.
+    assert np.mean(shares[:8]) == pytest.approx(1 - np.exp(-1), abs=0.06)
+    assert np.mean(shares[8:]) == pytest.approx(1 - np.exp(-0.2), abs=0.04)
+    assert not np.array_equal(whole.predict(train), small.predict(train))
 
 
 def test_refusals(train):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Annotated, Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
@@ -283,22 +284,10 @@ class ForestRanker(Ranker):
         return categorical_places(train.categories, self.categorical, train.feature_names)
 
     def _config(self) -> BoostingConfig:
-        if self.dropout and is_on_gpu(self.device):
-            raise InputError("a GPU cannot leave trees out so far: use device='cpu', or leave dropout out")
-        if self.top_fraction < 1 and is_on_gpu(self.device):
-            raise InputError(
-                "a GPU cannot sample by gradient so far: use device='cpu', or leave top_fraction out"
-            )
-        return BoostingConfig(
-            self.n_trees,
-            self.learning_rate,
-            self.query_fraction,
-            self.seed,
-            self.dropout,
-            self.dropout_skip,
-            self.top_fraction,
-            self.rest_fraction,
-        )
+        for name, off in (("dropout", 0), ("top_fraction", 1)):
+            if getattr(self, name) != off and is_on_gpu(self.device):
+                raise InputError(f"a GPU trains without {name} so far: use device='cpu', or leave {name} out")
+        return BoostingConfig(**{one.name: getattr(self, one.name) for one in fields(BoostingConfig)})
 
     def _grower(self, train: Dataset) -> Grower:
         monotone = directions_of(self.monotone, train.feature_names)
@@ -368,9 +357,7 @@ class ForestRanker(Ranker):
     def importance(self, kind: str = "gain") -> NDArray[np.float64]:
         """How much each feature serves the trees: its summed split `gain`, or how often it is `split` on."""
         self.check_fitted()
-        total = np.zeros(self.n_features_in_)
-        for forest in self.models_:
-            total += forest.importance(kind)
+        total: Values = np.sum([forest.importance(kind) for forest in self.models_], axis=0, dtype=float)
         return total
 
     @property

@@ -1,8 +1,9 @@
 """Random forest (Breiman 2001) over bags of queries, point-wise or list-wise.
 
-Each bag draws as many queries as there are, with replacement, and grows `trees_per_bag` boosted trees on them
-from a random share of the features; the score is the mean over bags. Bags of *queries*, as in RankLib: rows
-of one query are not independent. With `objective="lambda"` every bag is a small LambdaMART.
+Each bag draws as many queries as there are, or a share of that, with replacement, and grows `trees_per_bag`
+boosted trees on them from a random share of the features; the score is the mean over bags. Bags of *queries*,
+as in RankLib: rows of one query are not independent. With `objective="lambda"` every bag is a small
+LambdaMART.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class RandomForest(ForestRanker):
     Parameters
     ----------
     n_trees : the number of bags.
+    query_fraction : how many queries a bag draws, as a share of all (RankLib's `srate`).
     trees_per_bag : boosted trees in each bag.
     objective : `regression` on the labels, or `lambda`: towards the measure.
 
@@ -89,17 +91,14 @@ class RandomForest(ForestRanker):
             raise InputError("a random forest cannot go on from an earlier one: leave warm_start out")
         if self.dropout:
             raise InputError("the trees of a random forest do not follow each other: leave dropout out")
-        if self.query_fraction < 1 or self.top_fraction < 1:
-            raise InputError(
-                "a random forest draws bags of as many queries as there are: leave query_fraction and "
-                "top_fraction out"
-            )
+        if self.top_fraction < 1:
+            raise InputError("the bags of a random forest are drawn at random: leave top_fraction out")
         config, objective, grower = self._config(), self.make_objective(train, weights), self._grower(train)
         portion, n_queries = self._portion, self._portion.n_queries(train)
         portion.join(objective)
         base = objective.start()
         rng = np.random.default_rng(self.seed)
-        sizes = np.diff(train.query_ptr)
+        sizes, bag_size = np.diff(train.query_ptr), max(1, round(config.query_fraction * n_queries))
         gradient, hessian = np.empty(train.n_docs, np.float32), np.empty(train.n_docs, np.float32)
         out_of_bag, n_out_of_bag = np.zeros(train.n_docs), np.zeros(train.n_queries)
         rate = 1.0 if self.trees_per_bag == 1 else config.learning_rate
@@ -116,7 +115,7 @@ class RandomForest(ForestRanker):
         log.finish_by(finish)
         with log.watch():
             for _ in range(self.n_trees):
-                drawn = np.bincount(rng.integers(0, n_queries, n_queries), minlength=n_queries)
+                drawn = np.bincount(rng.integers(0, n_queries, bag_size), minlength=n_queries)
                 drawn = portion.here(drawn)
                 times = np.repeat(drawn, sizes).astype(np.float32)
                 rows = np.flatnonzero(times).astype(np.int32)

@@ -4,6 +4,7 @@ import pytest
 import pomona as pm
 from pomona._jit import threads
 from pomona.errors import InputError
+from pomona.rankers.forests import forest_ranker
 from pomona.rankers.forests.training.gradient_sampling import GradientSampling
 from pomona.rankers.forests.training.portion import Portion
 
@@ -90,10 +91,13 @@ def test_bits_do_not_depend_on_the_order_of_rows():
     assert np.array_equal(one.predict(train), other.predict(train))
 
 
-def test_what_cannot_sample_says_so():
+def test_what_cannot_sample_says_so(monkeypatch):
     train = pm.simulate(20, seed=1)
-    for parameters in ({"top_fraction": 0.5}, {"query_fraction": 0.5}):
-        with pytest.raises(InputError, match="draws bags"):
-            pm.RandomForest(n_trees=2, **parameters).fit(train)
+    with pytest.raises(InputError, match="leave top_fraction out"):
+        pm.RandomForest(n_trees=2, top_fraction=0.5).fit(train)
     with pytest.raises(InputError, match="top_fraction"):
         pm.LambdaMART(top_fraction=0.0).fit(train)
+    monkeypatch.setattr(forest_ranker, "is_on_gpu", lambda device: True)
+    for name, parameters in (("top_fraction", {"top_fraction": 0.5}), ("dropout", {"dropout": 0.1})):
+        with pytest.raises(InputError, match=f"a GPU trains without {name} so far"):
+            pm.LambdaMART(n_trees=2, **parameters).fit(train)
