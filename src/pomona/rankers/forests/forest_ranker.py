@@ -364,8 +364,7 @@ class ForestRanker(Ranker):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each feature's share of the total split gain."""
         gains = self.importance("gain")
-        if gains.any():
-            gains /= gains.sum()
+        gains /= gains.sum() or 1.0
         return gains
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
