@@ -9,7 +9,7 @@ from pomona._jit import n_threads
 from pomona.experiments.search import suggest
 from pomona.experiments.spec import ranker_class
 
-TREES, PATIENCE = 500, 50
+TREES, PATIENCE = 500, 100  # as our own forests have by default
 _EXAMPLES = Path(__file__).parents[1] / "examples" / "rankers"
 
 

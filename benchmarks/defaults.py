@@ -12,7 +12,7 @@ Forests: per-query NDCG@10 of every rule, less that of trees of 31 leaves, with 
 folds of real collections, then of simulated ones of 100 to 10,000 queries. Which rule is best is then asked
 of all real collections but one; what it gives on that one stands beside what the best there gives.
 
-Rates: the same of the defaults with lower rates, each the mean of three draws of the noise.
+Rates: the same of other rates, patience and draws of noise, each the mean of three seeds.
 """
 
 import argparse
@@ -61,29 +61,41 @@ def candidates():
             yield f"PRank, {scaling}, {radius}", functools.partial(pm.PRank, normalize=scaling, radius=radius)
 
 
+PACE = {"learning_rate": 0.1, "early_stopping": 50, "noise_draws": 4}
+"""Of all rules but `auto`."""
 RULES = {
-    "31 leaves": {"n_leaves": 31, "noise": 0},
-    "7 leaves": {"n_leaves": 7, "noise": 0},
+    "31 leaves": {"n_leaves": 31, "noise": 0, **PACE},
+    "7 leaves": {"n_leaves": 7, "noise": 0, **PACE},
     **{
-        f"oblivious, depth {depth}": {"growth": "oblivious", "max_depth": depth, "noise": 0}
+        f"oblivious, depth {depth}": {"growth": "oblivious", "max_depth": depth, "noise": 0, **PACE}
         for depth in (3, 4, 5, 6)
     },
-    "oblivious, depth 4, noise": {"growth": "oblivious", "max_depth": 4, "noise": 0.5},
-    "oblivious, depth 6, noise": {"growth": "oblivious", "max_depth": 6, "noise": 0.5},
+    "oblivious, depth 4, noise": {"growth": "oblivious", "max_depth": 4, "noise": 0.5, **PACE},
+    "oblivious, depth 6, noise": {"growth": "oblivious", "max_depth": 6, "noise": 0.5, **PACE},
     "auto": {},
 }
 LARGE_RULES = {
-    "31 leaves": {"growth": "leafwise", "n_leaves": 31, "noise": 0},
-    "15 leaves": {"growth": "leafwise", "n_leaves": 15, "noise": 0},
+    "31 leaves": {"growth": "leafwise", "n_leaves": 31, "noise": 0, **PACE},
+    "15 leaves": {"growth": "leafwise", "n_leaves": 15, "noise": 0, **PACE},
     **{
-        f"oblivious, depth {depth}": {"growth": "oblivious", "max_depth": depth, "noise": 0}
+        f"oblivious, depth {depth}": {"growth": "oblivious", "max_depth": depth, "noise": 0, **PACE}
         for depth in (6, 8)
     },
 }
 RATE_RULES = {
-    f"{rate}, {patience}, {n_trees}": {"learning_rate": rate, "early_stopping": patience, "n_trees": n_trees}
-    for rate, patience, n_trees in ((0.1, 50, 500), (0.1, 100, 500), (0.05, 100, 1000), (0.03, 150, 1500))
+    f"{rate}, {patience}, {draws}": {
+        "learning_rate": rate,
+        "early_stopping": patience,
+        "noise_draws": draws,
+        "n_trees": 1000 if rate < 0.05 else 500,
+    }
+    for rate, patience, draws in (
+        *((0.1, 50, 4), (0.1, 50, 1), (0.1, 100, 1)),
+        *((0.05, 100, 4), (0.05, 100, 2), (0.05, 100, 1)),
+        *((0.03, 150, 2), (0.03, 150, 1)),
+    )
 }
+"""By rate, patience and draws of noise."""
 SIZES = {100: 3, 300: 3, 1000: 2, 3000: 1, 10_000: 1}
 """How often a simulated collection of so many queries is drawn."""
 LARGE_SIZES = dict.fromkeys((1500, 3000, 6000, 12_000, 24_000), 1)

@@ -16,6 +16,7 @@ import numpy as np
 from pomona.data.dataset import Dataset
 from pomona.errors import MissingExtraError, PomonaError
 from pomona.rankers.base import Ranker, SearchRange
+from pomona.rankers.forests.forest_ranker import ForestRanker
 
 if TYPE_CHECKING:
     import optuna
@@ -59,7 +60,9 @@ def search(
     optuna = require_optuna()
     sampler = optuna.samplers.TPESampler(seed=int(np.random.SeedSequence(seed).generate_state(1)[0]))
     study = optuna.create_study(sampler=sampler, direction="maximize")
-    parameters = make().get_params(deep=False)
+    plain = make()
+    left_open = plain.choose(train) if isinstance(plain, ForestRanker) else {}
+    parameters = {**plain.get_params(deep=False), **left_open}
     as_asked = {name: parameters[name] for name in space if name in parameters}
     places = {_is_inside(value, space[name]) for name, value in as_asked.items()}
     if places <= {True}:

@@ -19,6 +19,7 @@ from pomona._types import Scores
 from pomona.data.dataset import Dataset
 from pomona.measures.judge import judge, scored_queries
 from pomona.rankers.base import Ranker
+from pomona.rankers.forests.forest_ranker import ForestRanker
 
 N_EVERY, STEP = 100, 5
 """So many iterations are all judged, and then each that this divides."""
@@ -32,13 +33,14 @@ def judged_stages(ranker: Ranker, train: Dataset, test: Dataset) -> dict[str, An
 
     Of a ranker whose steps cannot be scored, nothing, and a warning.
     """
-    if not hasattr(ranker, "models_") or not hasattr(ranker, "combine_outputs"):
+    if not isinstance(ranker, ForestRanker):
         warnings.warn("has no curve of test queries: only forests are scored step by step", stacklevel=2)
         return {}
     best = ranker.best_iteration_
     last = max([best, *map(len, ranker.evals_.values())])
     if last > best:
-        ranker = clone(ranker).set_params(n_trees=last, early_stopping=None, warm_start=False).fit(train)
+        longer = {**ranker.chosen_, "n_trees": last, "early_stopping": None, "warm_start": False}
+        ranker = clone(ranker).set_params(**longer).fit(train)
     chosen = {best, last, *range(1, min(last, N_EVERY) + 1), *range(N_EVERY, last + 1, STEP)}
     kept = {best, last, *KEPT}
     measure = ranker.parsed_measure

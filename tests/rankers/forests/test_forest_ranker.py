@@ -85,8 +85,9 @@ def test_gradient_splits(parts):
 def test_what_was_left_open_is_chosen_and_told(parts, tmp_path):
     train, _ = parts
     ranker = LambdaMART(n_trees=5, min_docs=7).fit(train)
-    assert ranker.chosen_ == {"growth": "oblivious", "max_depth": 4, "noise": 0.5}
-    assert MART(n_trees=2).fit(train).chosen_ == {"growth": "oblivious", "max_depth": 4}
+    chosen = {"growth": "oblivious", "max_depth": 4, "learning_rate": 0.1}
+    assert ranker.chosen_ == {**chosen, "noise": 0.5}
+    assert MART(n_trees=2).fit(train).chosen_ == chosen
     assert ranker.get_params()["growth"] == "auto"
     assert "max_depth=4" in repr(ranker)
     assert repr(LambdaMART(n_trees=5)) == "LambdaMART(n_trees=5)"
@@ -99,4 +100,5 @@ def test_what_was_left_open_is_chosen_and_told(parts, tmp_path):
     assert loaded.chosen_ == ranker.chosen_
     assert repr(loaded) == repr(ranker)
     # Other parameters, or other data, and it chooses again.
-    assert ranker.set_params(n_leaves=5, noise=0).fit(train).chosen_ == {"growth": "leafwise"}
+    ranker.set_params(n_leaves=5, noise=0, learning_rate=0.2).fit(train)
+    assert ranker.chosen_ == {"growth": "leafwise"}

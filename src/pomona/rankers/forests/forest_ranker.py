@@ -46,7 +46,7 @@ class ForestRanker(Ranker):
     ----------
     measure : judges the validation queries, and is what `score` reports; any measure, any convention.
     n_trees : the most trees to grow.
-    learning_rate : the share of each tree's step that is taken.
+    learning_rate : the share of each tree's step that is taken; None for one that suits data and `n_trees`.
     growth : `leafwise`, `oblivious` (all nodes of a level share one split), or `auto`: as suits the number
         of training documents, unless `n_leaves` are given: leaf-wise. `chosen_` tells which.
     n_leaves : leaves of a tree, when grown leaf by leaf; None for as many as suit the data.
@@ -93,7 +93,7 @@ class ForestRanker(Ranker):
 
     measure: str | Measure = "ndcg@10"
     n_trees: PositiveInt = 500
-    learning_rate: Share = 0.1
+    learning_rate: Share | None = None
     growth: Literal["auto", "leafwise", "oblivious"] = "auto"
     n_leaves: Annotated[int, Interval(2)] | None = None
     max_depth: PositiveInt | None = None
@@ -114,7 +114,7 @@ class ForestRanker(Ranker):
     top_fraction: Share = 1.0
     rest_fraction: Share = 0.1
     monotone: tuple[int, ...] | dict[str, int] | None = None
-    early_stopping: PositiveInt | None = 50
+    early_stopping: PositiveInt | None = 100
     device: Literal["cpu", "cuda", "auto"] = "cpu"
     warm_start: bool = False
     seed: NonNegativeInt = 0
@@ -228,7 +228,7 @@ class ForestRanker(Ranker):
             self._remember(self._log)
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        self._boost(train, valid, self.make_objective(train, weights), self._config())
+        self._boost(train, valid, self.make_objective(train, weights), self._config(train))
 
     def _boost(
         self,
@@ -274,8 +274,8 @@ class ForestRanker(Ranker):
     def choose(self, train: Dataset) -> dict[str, Any]:
         """How trees grow on these data: as asked, and as suits them where nothing was asked."""
         asked = {name: getattr(self, name) for name in LEFT_OPEN if hasattr(self, name)}
-        is_categorical = bool(self._categorical(train))
-        growth = growth_for(asked, self._portion.count_docs(train), is_categorical=is_categorical)
+        size = self._portion.count_docs(train), self.n_trees
+        growth = growth_for(asked, *size, is_categorical=bool(self._categorical(train)))
         self.chosen_ = {name: value for name, value in growth.items() if value != asked[name]}
         return growth
 
@@ -283,11 +283,12 @@ class ForestRanker(Ranker):
         """The places of features that are categories, by their column or as asked."""
         return categorical_places(train.categories, self.categorical, train.feature_names)
 
-    def _config(self) -> BoostingConfig:
+    def _config(self, train: Dataset) -> BoostingConfig:
         for name, off in (("dropout", 0), ("top_fraction", 1)):
             if getattr(self, name) != off and is_on_gpu(self.device):
                 raise InputError(f"a GPU trains without {name} so far: use device='cpu', or leave {name} out")
-        return BoostingConfig(**{one.name: getattr(self, one.name) for one in fields(BoostingConfig)})
+        asked = {one.name: getattr(self, one.name) for one in fields(BoostingConfig)}
+        return BoostingConfig(**{**asked, "learning_rate": self.choose(train)["learning_rate"]})
 
     def _grower(self, train: Dataset) -> Grower:
         monotone = directions_of(self.monotone, train.feature_names)

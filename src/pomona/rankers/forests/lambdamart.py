@@ -36,7 +36,8 @@ class LambdaMART(ForestRanker):
         times what one rank more between the two costs. The cut-off of the measure then does not matter.
     noise : the scale of Gumbel noise on the scores; lambdas are then the mean over `noise_draws` rankings
         near the current one. 0 for the ranking itself, as published; None for what suits the data.
-    noise_draws : how many rankings; each costs as much as all lambdas without noise.
+    noise_draws : how many rankings; each costs as much as all lambdas without noise. One is as good with many
+        trees, more with few.
 
     The others are those of every `ForestRanker`.
 
@@ -68,7 +69,7 @@ class LambdaMART(ForestRanker):
     normalize: bool = True
     weighting: Literal["swap", "lambdaloss"] = "swap"
     noise: NonNegativeFloat | None = None
-    noise_draws: PositiveInt = 4
+    noise_draws: PositiveInt = 2
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         options: dict[str, Any] = {

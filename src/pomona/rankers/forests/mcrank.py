@@ -71,7 +71,7 @@ class McRank(ForestRanker):
         ):
             raise InputError("the model to go on from knows other labels than the data have")
         self.levels_: Values = objective.levels
-        self._boost(train, valid, objective, self._config())
+        self._boost(train, valid, objective, self._config(train))
 
     def combine_outputs(self, outputs: Values) -> Scores:
         values = self.levels_ if self.target == "label" else gains_of(self.levels_, "exp2")

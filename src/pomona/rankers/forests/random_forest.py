@@ -69,6 +69,7 @@ class RandomForest(ForestRanker):
     }
 
     n_trees: PositiveInt = 300
+    learning_rate: Share | None = 0.1
     trees_per_bag: PositiveInt = 1
     objective: Literal["regression", "lambda"] = "regression"
     growth: Literal["auto", "leafwise", "oblivious"] = "leafwise"
@@ -93,7 +94,8 @@ class RandomForest(ForestRanker):
             raise InputError("the trees of a random forest do not follow each other: leave dropout out")
         if self.top_fraction < 1:
             raise InputError("the bags of a random forest are drawn at random: leave top_fraction out")
-        config, objective, grower = self._config(), self.make_objective(train, weights), self._grower(train)
+        config, grower = self._config(train), self._grower(train)
+        objective = self.make_objective(train, weights)
         portion, n_queries = self._portion, self._portion.n_queries(train)
         portion.join(objective)
         base = objective.start()

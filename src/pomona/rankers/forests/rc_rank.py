@@ -65,7 +65,7 @@ class RCRank(ForestRanker):
         if not self.enhanced or (self.warm_start and hasattr(self, "models_")):
             super().learn(train, valid, weights)
             return
-        config = self._config()
+        config = self._config(train)
         context = RegressionObjective(_within_query(train), weights=weights)
         few = replace(config, n_trees=max(1, config.n_trees // 10))
         if not self._boost(train, None, context, few, start=[]).ended:

@@ -158,7 +158,7 @@ def test_ctrl_c_keeps_what_is_learnt(data, client, monkeypatch):
         done(self, futures, addresses)
 
     monkeypatch.setattr(ClusterTraining, "_done", interrupted)
-    ranker = pm.LambdaMART(n_trees=5000, n_leaves=5, min_docs=3, early_stopping=None)
+    ranker = pm.LambdaMART(n_trees=5000, learning_rate=0.1, n_leaves=5, min_docs=3, early_stopping=None)
     with pytest.warns(UserWarning, match="interrupted: keeping tree"):
         ranker.fit(train, valid=valid, client=client)
     n_grown = len(ranker.evals_["valid"])
