@@ -14,6 +14,7 @@ def test_models(data, tmp_path):
     pm.LambdaMART(n_trees=3, n_leaves=4, min_docs=3).fit(data).save(tmp_path / "forest")
     facts = pm.inspect(tmp_path / "forest")
     assert (facts["ranker"], facts["trees"], facts["parameters"]["n_leaves"]) == ("LambdaMART", 3, 4)
+    assert facts["chosen"] == {"growth": "leafwise", "noise": 0.5, "learning_rate": 0.1}
     assert facts["features"] == 3
     pm.LinearRegression().fit(data).save(tmp_path / "linear")
     assert pm.inspect(tmp_path / "linear")["weights_not_0"] == 3

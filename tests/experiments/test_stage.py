@@ -14,6 +14,7 @@ def parts():
     "ranker",
     [
         pm.LambdaMART(n_trees=130, early_stopping=None, n_leaves=4, min_docs=5, measure="ap"),
+        pm.LambdaMART(n_trees=500, early_stopping=10, min_docs=5),
         pm.MART(n_trees=40, early_stopping=5, query_fraction=0.7, feature_fraction=0.5),
         pm.McRank(n_trees=12, early_stopping=None),
         pm.RandomForest(n_trees=6, trees_per_bag=2),
@@ -32,7 +33,8 @@ def test_stages_are_what_forests_of_so_many_trees_do(ranker, parts):
     judged = pm.evaluate(test, fitted.predict(test), measure, per_query=True)[measure]
     np.testing.assert_allclose(values[stages["chosen"]], judged, atol=1e-12)
     # The last is what a training without validation queries ends with.
-    alone = type(ranker)(**{**ranker.get_params(), "n_trees": stages["last"], "early_stopping": None})
+    longer = {**ranker.get_params(), **fitted.chosen_, "n_trees": stages["last"], "early_stopping": None}
+    alone = type(ranker)(**longer)
     judged = pm.evaluate(test, alone.fit(train).predict(test), measure, per_query=True)[measure]
     np.testing.assert_allclose(values[stages["last"]], judged, atol=1e-12)
     at = dict(zip(curve["iteration"], curve["value"], strict=True))

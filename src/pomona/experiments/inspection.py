@@ -101,6 +101,8 @@ def _model(path: Path, what: str) -> Facts:
         facts["parameters"] = {
             name: value if _is_plain(value) else str(value) for name, value in parameters.items()
         }
+    if chosen := getattr(ranker, "chosen_", None):
+        facts["chosen"] = dict(chosen)
     for name in ("best_iteration_", "interrupted_"):
         if hasattr(ranker, name):
             facts[name.rstrip("_")] = getattr(ranker, name)
