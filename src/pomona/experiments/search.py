@@ -17,6 +17,7 @@ from pomona.data.dataset import Dataset
 from pomona.errors import MissingExtraError, PomonaError
 from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.parameter import check_parameters
 
 if TYPE_CHECKING:
     import optuna
@@ -61,6 +62,7 @@ def search(
     sampler = optuna.samplers.TPESampler(seed=int(np.random.SeedSequence(seed).generate_state(1)[0]))
     study = optuna.create_study(sampler=sampler, direction="maximize")
     plain = make()
+    check_parameters(plain)
     left_open = plain.choose(train) if isinstance(plain, ForestRanker) else {}
     parameters = {**plain.get_params(deep=False), **left_open}
     as_asked = {name: parameters[name] for name in space if name in parameters}
