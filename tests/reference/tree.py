@@ -33,6 +33,7 @@ class Cell:
 @dataclass
 class Tree:
     nodes: list = field(default_factory=list)  # [feature, bin, nan_left, gain, left, right]
+    is_close: bool = False  # whether rounding alone may have chosen a shared split
     cells: list = field(default_factory=list)
     value: list = field(default_factory=list)
 
@@ -140,6 +141,7 @@ class Data:
             best = (self.rules.min_gain, None)
             for split in self.candidates():
                 gain = sum(self.gain(cell, *split) or 0.0 for cell in tree.cells)
+                tree.is_close |= 0 < abs(gain - best[0]) <= 1e-9 and best[1] is not None
                 if gain > best[0] + 1e-9:
                     best = (gain, split)
             if best[1] is None:
