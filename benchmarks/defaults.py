@@ -87,7 +87,7 @@ RATE_RULES = {
         "learning_rate": rate,
         "early_stopping": patience,
         "noise_draws": draws,
-        "n_trees": 1000 if rate < 0.05 else 500,
+        "n_trees": 1500 if rate < 0.05 else 500,
     }
     for rate, patience, draws in (
         *((0.1, 50, 4), (0.1, 50, 1), (0.1, 100, 1)),
