@@ -50,6 +50,7 @@ def test_a_winner_by_chance_and_who_is_as_good_for_less():
 def test_a_small_p_that_the_other_tests_do_not_confirm():
     outcome, _ = sentences(is_significant=False, agree=False, p=0.01)
     assert "after Holm’s correction, and the t, Wilcoxon and sign tests do not agree), 240 queries" in outcome
+    assert "do not agree" not in sentences(is_significant=False, agree=False, p=0.8)[0]
 
 
 def test_an_interval_without_0_that_is_no_significance_is_no_contradiction():

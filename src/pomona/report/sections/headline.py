@@ -83,7 +83,7 @@ def _outcome(headline: dict[str, Any], alpha: float) -> str:
     if headline["is_significant"]:
         verdict = f"a significant difference ({corrected}, {queries})"
         return f"{start}, {margin} (uncorrected {level} {ends}): {verdict}."
-    if not headline["agree"]:
+    if headline["p"] <= alpha and not headline["agree"]:
         corrected += ", and the t, Wilcoxon and sign tests do not agree"
     told = f"{level} of this pair alone {ends}"
     if headline["low"] is not None and (headline["low"] > 0 or headline["high"] < 0):
