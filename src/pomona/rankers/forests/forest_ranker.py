@@ -250,9 +250,8 @@ class ForestRanker(Ranker):
         log = self.start_training(config.n_trees, unit="tree", done=start[0].n_trees if start else 0)
         base, valid_base = self._bases
         base = None if base is None else self._learnt_from.from_input_order(base)
-        bases, add_to = {}, self.base_model_
+        bases, add_to, sets = {}, self.base_model_, self._watched.sets.items()
         if add_to is not None:
-            sets = self._watched.sets.items()
             bases = {name: data.from_input_order(add_to.predict(data)) for name, data in sets}
         self.models_ = boost(
             *(train, valid, objective, grower, self.parsed_measure, config, log),
