@@ -8,6 +8,7 @@ import pomona as pm
 from pomona.cli.train import parsed_settings, train
 from pomona.errors import PomonaError
 from pomona.rankers.loading import load_model
+from pomona.rankers.training_log import TrainingLog
 
 
 def run(*words):
@@ -33,6 +34,22 @@ def test_queries_that_are_learnt_from_do_not_validate(files):
     with pytest.raises(PomonaError, match=message):
         run("mart", files / "train.txt", "--valid", path, "-o", files / "m.pomona")
     assert not (files / "m.pomona").exists()
+
+
+def test_ctrl_c_keeps_a_model_and_is_no_success(files, monkeypatch):
+    record = TrainingLog.record
+
+    def interrupted(self, /, **values):
+        if self.iteration == 3:
+            raise KeyboardInterrupt
+        return record(self, **values)
+
+    monkeypatch.setattr(TrainingLog, "record", interrupted)
+    done = run("mart", files / "train.txt", "-o", files / "m.pomona")
+    assert done.exit_code == 130
+    assert "3 trees" in done.stdout
+    assert load_model(files / "m.pomona").interrupted_
+    assert run("mart", files / "train.txt", "-o", files / "m.pomona", "--json").exit_code == 130
 
 
 def test_trains_and_saves(files):

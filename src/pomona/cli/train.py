@@ -32,7 +32,7 @@ def train(
 
     Values are written as in a spec: n_trees=200, hidden=[64, 32], early_stopping=none, measure=err@20.
 
-    Ctrl-C stops the training and writes the best model so far.
+    Ctrl-C stops the training and writes the best model so far; the exit status is then 130.
 
     With --dask the workers of a cluster read and learn (forests): the data are files that they can read, a
     pattern in quotes for several.
@@ -95,10 +95,12 @@ def train(
         facts["valid"] = {str(fitted.measure): fitted.evals_["valid"][fitted.best_iteration_ - 1]}
     if as_json:
         print_json(facts)
-        return
-    judged = "".join(f", validation {name} {value:.4f}" for name, value in facts.get("valid", {}).items())
-    kept = "".join(f"{facts[unit]} {unit}, " for unit in ("trees", "iterations") if unit in facts)
-    typer.echo(f"{fitted.name}: {kept}{seconds:.1f} s{judged}; model in {out}")
+    else:
+        judged = "".join(f", validation {name} {value:.4f}" for name, value in facts.get("valid", {}).items())
+        kept = "".join(f"{facts[unit]} {unit}, " for unit in ("trees", "iterations") if unit in facts)
+        typer.echo(f"{fitted.name}: {kept}{seconds:.1f} s{judged}; model in {out}")
+    if getattr(fitted, "interrupted_", False):
+        raise typer.Exit(130)
 
 
 def _on_cluster(cls: Any, address: str, columns: dict[str, str]) -> dict[str, Any]:
