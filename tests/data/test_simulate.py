@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -65,6 +69,17 @@ def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
     assert np.array_equal(one.X, three.X)
     assert np.array_equal(one.y, three.y)
     assert not np.array_equal(one.y[:500], simulate(n_queries=300, docs_per_query=5, seed=4).y[:500])
+
+
+def test_the_same_seed_gives_the_same_bits_without_avx_512():
+    code = "import pomona; print(hash(pomona.simulate(50, n_features=136, seed=1).X.tobytes()))"
+    wide = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR X86_V4"
+    found = set()
+    for disabled in ("", wide):
+        environment = {**os.environ, "NPY_DISABLE_CPU_FEATURES": disabled, "PYTHONHASHSEED": "0"}
+        command = [sys.executable, "-W", "ignore", "-c", code]
+        found.add(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+    assert len(found) == 1
 
 
 def test_labels_and_lengths_look_like_web_search():

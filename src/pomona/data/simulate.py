@@ -296,9 +296,15 @@ def _stream_columns(
     yield "var_tf_idf", var_tf * idf**2
     yield "vector_space", tf * idf * np.sqrt(per_word) / np.sqrt(n_words)
     yield "bm25", covered * idf * 2.2 * mean_tf / (mean_tf + 1.2 * (0.7 + 0.3 * relative_length))
-    yield "lm_absolute_discount", covered * np.log1p(np.maximum(mean_tf - 0.7, 0) * per_word / (0.2 * rarity))
-    yield "lm_dirichlet", covered * np.log1p(mean_tf / (1000 * rarity)) - n_words * np.log1p(length / 1000)
-    yield "lm_jelinek_mercer", covered * np.log1p(mean_tf * per_word * 9 / rarity)
+    yield "lm_absolute_discount", covered * _log1p(np.maximum(mean_tf - 0.7, 0) * per_word / (0.2 * rarity))
+    yield "lm_dirichlet", covered * _log1p(mean_tf / (1000 * rarity)) - n_words * _log1p(length / 1000)
+    yield "lm_jelinek_mercer", covered * _log1p(mean_tf * per_word * 9 / rarity)
+
+
+def _log1p(x: Column) -> Column:
+    """log(1 + x); NumPy's `log1p` has other bits on a CPU with AVX-512 than on one without."""
+    logarithm: Column = np.log(1 + x)
+    return logarithm
 
 
 def _page_columns(

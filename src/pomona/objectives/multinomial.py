@@ -28,8 +28,13 @@ def class_probabilities(scores: Values) -> Values:
 
 def expected_value(scores: Values, values: Values) -> Values:
     """Σ_k p_ik T(k) of every document; `values` (K,) is T."""
-    expected: Values = values @ class_probabilities(scores)
-    return expected
+    return weighted_sum(values, class_probabilities(scores))
+
+
+def weighted_sum(weights: Values, rows: Values) -> Values:
+    """Σ_k w_k r_k of rows (K, n): a product of matrices adds in an order that depends on a column's place."""
+    total: Values = np.add.reduce(weights[:, None] * rows, axis=0)
+    return total
 
 
 class MultinomialObjective(Objective):

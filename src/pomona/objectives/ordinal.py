@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Values
 from pomona.objectives.base import LEAST_HESSIAN, Objective, classes_of, weights_of
+from pomona.objectives.multinomial import weighted_sum
 
 
 def cumulative_probabilities(scores: Values) -> Values:
@@ -28,7 +29,7 @@ def cumulative_probabilities(scores: Values) -> Values:
 
 def expected_value(scores: Values, values: Values) -> Values:
     """Σ_k P(y = k) T(k) = T(K−1) − Σ_{k<K−1} P(y ≤ k) (T(k+1) − T(k)); scores (K − 1, n_docs), T (K,)."""
-    expected: Values = values[-1] - np.diff(values) @ cumulative_probabilities(scores)
+    expected: Values = values[-1] - weighted_sum(np.diff(values), cumulative_probabilities(scores))
     return expected
 
 
