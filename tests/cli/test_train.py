@@ -57,7 +57,7 @@ def test_trains_and_saves(files):
     answer = json.loads(run(*words, "-s", "n_trees=5", "-s", "measure=letor4:ndcg@3", "--json").stdout)
     model = load_model(files / "m.pomona")
     assert model.measure == "letor4:ndcg@3"
-    assert answer["trees"] == model.best_iteration_ <= 5
+    assert answer["trees"] == model.model_.n_trees <= 5
     assert "letor4:ndcg@3" in answer["valid"]
 
 

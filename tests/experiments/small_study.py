@@ -56,7 +56,13 @@ def noises():
 @cache
 def curves():
     """Forests of three sizes of trees, with test queries judged after every tree."""
-    row = {"ranker": "lambdamart", "label": "L {n_leaves}", "n_trees": 12, "early_stopping": "none"}
+    row = {
+        "ranker": "lambdamart",
+        "label": "L {n_leaves}",
+        "n_trees": 12,
+        "early_stopping": "none",
+        "averaged": False,
+    }
     row["each"] = {"n_leaves": [2, 4, 8]}
     return found(spec_with({"curves": ["train", "valid", "test"]}, {**row, "min_docs": 2}))
 

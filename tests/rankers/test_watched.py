@@ -10,7 +10,7 @@ SECOND = pm.simulate(15, docs_per_query=10, n_features=5, seed=3)
 
 
 def mart(**more):
-    return pm.MART(**{"n_trees": 8, "n_leaves": 4, "min_docs": 2, **more})
+    return pm.MART(**{"n_trees": 8, "n_leaves": 4, "min_docs": 2, "averaged": False, **more})
 
 
 def pair(data):

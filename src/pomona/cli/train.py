@@ -87,8 +87,10 @@ def train(
     seconds = time.perf_counter() - started
     fitted.save(out)
     facts: dict[str, Any] = {"ranker": fitted.name, "model": str(out), "seconds": round(seconds, 3)}
-    if hasattr(fitted, "best_iteration_"):
-        facts["trees" if hasattr(fitted, "n_trees") else "iterations"] = fitted.best_iteration_
+    if hasattr(fitted, "models_"):
+        facts["trees"] = fitted.model_.n_trees
+    elif hasattr(fitted, "best_iteration_"):
+        facts["iterations"] = fitted.best_iteration_
     if held_out is not None and dask is None:
         facts["valid"] = {str(fitted.measure): fitted.score(held_out)}
     elif held_out is not None:

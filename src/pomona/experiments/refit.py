@@ -86,7 +86,7 @@ def refit_best(results: Results, dataset: str | None = None) -> Refit:
 
 
 def _parameters(own: pl.DataFrame, cls: type[Ranker]) -> dict[str, Any]:
-    """Those of the best run, with so many steps as its runs took on average before they got worse."""
+    """Those of the best run, with so many steps as its runs kept: of a mean of rounds, up to its middle."""
     best = own.row(0, named=True)
     given = json.loads(best["parameters"])
     parameters: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
@@ -94,10 +94,20 @@ def _parameters(own: pl.DataFrame, cls: type[Ranker]) -> dict[str, Any]:
     steps = own["best_iteration"].drop_nulls().to_list()
     counted = next((name for name in _ITERATIONS if name in declared), None)
     if counted is not None and steps:
+        if counted == "n_trees":
+            steps = [step + _n_later(step, declared | parameters) // 2 for step in steps]
         parameters[counted] = max(1, round(statistics.median(steps)))
     if "seed" in declared:
         parameters.setdefault("seed", best["seed"])
     return parameters
+
+
+def _n_later(best: int, parameters: Mapping[str, Any]) -> int:
+    """How many rounds after its best one a forest is the mean of."""
+    if not parameters.get("averaged") or parameters.get("dropout"):
+        return 0
+    grown: int = parameters["n_trees"] - best
+    return min(parameters.get("early_stopping") or grown, grown)
 
 
 def index_models(results: Results) -> Path | None:

@@ -1,9 +1,9 @@
 """What a ranker does on the test queries after every iteration; to be looked at, nothing is chosen by it.
 
-A forest is scored tree by tree. Since it ends at the iteration that the validation queries chose, the trees
-that were grown beyond are grown once more, without validation queries: the same, by the same seed. Judged are
-the first hundred iterations and every fifth after them; at some of them (`KEPT`, the chosen one and the last)
-the value of every query is kept, for tests.
+A forest is scored tree by tree. Since trees grown beyond the iteration that the validation queries chose
+weigh less in it, or are gone, all are grown once more, without those queries: the same, by the same seed.
+Judged are the first hundred iterations and every fifth after them; at some of them (`KEPT`, the chosen one
+and the last) the value of every query is kept, for tests.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class Ranker(Estimator):
         that decide, `valid`, and of other sets by their names; of other measures as in `valid ap`. Some
         record more, such as their `loss`.
     best_iteration_ : the iteration that was kept: the best on the validation data, without any the last
-        (unless the ranker says otherwise).
+        (unless the ranker says otherwise; boosted forests keep a mean of the rounds from it on).
     interrupted_ : whether Ctrl-C ended the training.
     """
 

@@ -34,7 +34,7 @@ class TrainingStep:
     values : what was recorded of it, by part: `train`, `valid`, the names of other sets, `valid ap` …
     best_iteration : the best so far. is_best : whether it is this one.
     seconds : since the training began.
-    model : makes a fitted ranker of the best iteration so far, which can be saved and used.
+    model : makes the fitted ranker that a training which ends now keeps; it can be saved and used.
     """
 
     ranker: str

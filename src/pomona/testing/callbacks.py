@@ -7,7 +7,7 @@ from typing import Any
 from pomona.rankers.base import TRAINING, Ranker
 from pomona.rankers.callback import TrainingStep
 from pomona.testing.contract import is_same, require, require_equal
-from pomona.testing.sample import fresh_data, new_ranker, saved_and_loaded, train_data
+from pomona.testing.sample import fresh_data, keeping_the_best, new_ranker, saved_and_loaded, train_data
 
 
 def check_callbacks(ranker: Ranker) -> None:
@@ -46,6 +46,7 @@ def check_callbacks(ranker: Ranker) -> None:
 
 def check_watched_sets(ranker: Ranker) -> None:
     """Other validation sets and measures are recorded, and decide nothing."""
+    ranker = keeping_the_best(ranker)
     plain = _fitted(ranker)
     if not hasattr(plain, "evals_"):
         return

@@ -74,6 +74,11 @@ def new_ranker(ranker: Ranker, **parameters: Any) -> Ranker:
     return twin
 
 
+def keeping_the_best(ranker: Ranker) -> Ranker:
+    """A ranker of the same parameters that keeps its best step: a forest else keeps a mean of rounds."""
+    return new_ranker(ranker, averaged=False) if "n_trees" in ranker.get_params() else ranker
+
+
 def saved_and_loaded(fitted: Ranker) -> Ranker:
     """What a model file makes of a fitted ranker."""
     known = _registry.entries("rankers").get(fitted.name)

@@ -11,12 +11,12 @@ from pomona.rankers import base
 from pomona.rankers.base import Ranker
 from pomona.rankers.training_log import TrainingLog
 from pomona.testing.contract import require, require_equal
-from pomona.testing.sample import fresh_data, new_ranker, saved_and_loaded, train_data
+from pomona.testing.sample import fresh_data, keeping_the_best, new_ranker, saved_and_loaded, train_data
 
 
 def check_training_is_recorded(ranker: Ranker) -> None:
     """A ranker that learns step by step records the measure of every step, and which step it kept."""
-    fitted = new_ranker(ranker, seed=3).fit(train_data(), valid=fresh_data())
+    fitted = new_ranker(keeping_the_best(ranker), seed=3).fit(train_data(), valid=fresh_data())
     if not hasattr(fitted, "evals_"):
         return
     lengths = {part: len(curve) for part, curve in fitted.evals_.items()}

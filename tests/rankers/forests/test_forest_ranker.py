@@ -34,7 +34,8 @@ def test_refusals(wrong, why, parts):
 def test_early_stopping_by_any_measure_and_convention(parts):
     train, valid = parts
     for name in ("letor4:ndcg@5", "yahoo:ndcg@5", "ap", "err@5"):
-        ranker = MART(measure=name, n_trees=30, early_stopping=5, min_docs=3).fit(train, valid=valid)
+        ranker = MART(measure=name, n_trees=30, early_stopping=5, averaged=False, min_docs=3)
+        ranker.fit(train, valid=valid)
         assert ranker.score(valid) == pytest.approx(max(ranker.evals_["valid"]))
 
 

@@ -68,12 +68,11 @@ class ForestRanker(Ranker):
         shares their work (DART, see `training/dropout.py`); those of an earlier fit are not.
     dropout_skip : the share of trees that are learnt without leaving any out.
     query_fraction : the share of queries each tree learns from.
-    top_fraction, rest_fraction : unless the first is 1, a tree learns from this share of documents, those of
-        the largest gradients, and from a share drawn among the others, which count the more (GOSS, see
-        `training/gradient_sampling.py`): 0.2 and 0.1 take two thirds of the time on large data.
-    monotone : −1, 0 or 1 for each feature: scores may only fall, do as they like, or only rise with it;
-        or for some of them by name, as `{"clicks": 1}`.
+    top_fraction, rest_fraction : if the first is below 1, a tree learns from this share of documents, of the
+        largest gradients, and a share of others, which count more (GOSS, `training/gradient_sampling.py`).
+    monotone : of all features, or some by name, `{"clicks": 1}`: scores may rise (1), fall (−1), or both (0).
     early_stopping : stop after so many rounds without a better validation measure; None never stops.
+    averaged : keep the mean of the forests from the best round on (`training/boosting.py`), not the best.
     device : `cpu`, `cuda`: trees grow on a GPU, the same bit for bit, or `auto`: on a GPU if there is one.
     warm_start : go on from the trees of the last fit (or of the loaded model), up to `n_trees` in all.
     seed : same seed, same model, whatever the number of threads.
@@ -115,6 +114,7 @@ class ForestRanker(Ranker):
     rest_fraction: Share = 0.1
     monotone: tuple[int, ...] | dict[str, int] | None = None
     early_stopping: PositiveInt | None = 100
+    averaged: bool = True
     device: Literal["cpu", "cuda", "auto"] = "cpu"
     warm_start: bool = False
     seed: NonNegativeInt = 0

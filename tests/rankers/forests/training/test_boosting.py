@@ -52,6 +52,28 @@ def test_the_best_round_is_kept(parts):
     assert pm.evaluate(valid, scores, "ndcg@5")["ndcg@5"] == pytest.approx(max(curve))
 
 
+@pytest.mark.parametrize("n_earlier", [0, 3])
+def test_the_mean_of_the_rounds_since_the_best_is_kept(parts, n_earlier):
+    train, valid = parts
+    start = {"start": boosted(train, n_trees=n_earlier)[0]} if n_earlier else {}
+    how = {"n_trees": 60, "early_stopping": 8, **start}
+    (forest,), log = boosted(train, valid, config={"averaged": True}, **how)
+    (path,), _ = boosted(train, n_trees=log.iteration, **start)
+    assert forest.n_trees == log.iteration > log.best_iteration > n_earlier
+    rounds = list(path.staged_scores(valid.X))[log.best_iteration - 1 :]
+    assert len(rounds) == log.iteration + 1 - log.best_iteration
+    np.testing.assert_allclose(forest.score(valid.X), np.mean(rounds, axis=0), rtol=1e-6)
+
+
+def test_with_dropout_the_best_round_is_kept(parts):
+    how = {"n_trees": 60, "early_stopping": 8}
+    mean, best = (
+        boosted(*parts, config={"averaged": average, "dropout": 0.2}, **how)[0][0]
+        for average in (True, False)
+    )
+    assert mean == best
+
+
 def test_going_on_is_the_same_as_not_stopping(parts):
     train = parts[0]
     (whole,), _ = boosted(train, n_trees=10)

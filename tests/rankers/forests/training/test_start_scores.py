@@ -59,7 +59,7 @@ def test_rows_in_any_order():
 
 def test_validation_data_start_from_scores_too():
     linear = pm.LinearRegression().fit(DATA)
-    how = {**FEW, "n_trees": 40, "early_stopping": 3}
+    how = {**FEW, "n_trees": 40, "early_stopping": 3, "averaged": False}
     by_model = pm.LambdaMART(**how).fit(DATA, valid=FRESH, base_model=linear)
     by_scores = pm.LambdaMART(**how).fit(
         DATA, valid=FRESH, base=linear.predict(DATA), valid_base=linear.predict(FRESH)

@@ -4,6 +4,11 @@ Each round: gradients at the current scores, a tree grown on them, its leaf valu
 rate added to the scores. The measure of the validation queries decides when to stop and which round was
 best. An objective with several outputs (one for each class, say) grows a tree for each of them every round.
 
+The highest of some hundred noisy values comes early rather than late. So what is kept is the *mean* of the
+forests from the best round b to the last round l, in which the tree of round i > b weighs (l + 1 − i) /
+(l + 1 − b): averages of the late iterates of a stochastic descent (Polyak & Juditsky 1992) vary less than any
+of them. Where that is not asked for, the forest of the best round is kept.
+
 With dropout (`dropout.py`) later rounds change what earlier trees weigh. The weights of the best round are
 kept with it, so the forest scores as it did when it was judged.
 """
@@ -44,6 +49,7 @@ class BoostingConfig:
     learning_rate: float
     query_fraction: float = 1.0
     seed: int = 0
+    averaged: bool = False
     dropout: float = 0.0
     dropout_skip: float = 0.0
     top_fraction: float = 1.0
@@ -74,7 +80,7 @@ def boost(
     watched_bases: Mapping[str, Scores] | None = None,
     keep: Callable[[list[Forest]], None] | None = None,
 ) -> list[Forest]:
-    """A forest for each output, boosted up to `n_trees` rounds in all and cut at the best of the log.
+    """A forest for each output, boosted up to `n_trees` rounds in all, of which the best of the log is kept.
 
     `start` has forests to go on from; `combine` makes one score a document of (n_outputs, n_docs) outputs.
     The trees are added to the scores `base` and `valid_base`, where there are such: the objective then does
@@ -108,10 +114,12 @@ def boost(
                     other.add(k, tree, by * value)
 
     def forests() -> list[Forest]:
-        weight = latest if log.best_iteration == log.iteration else best
+        weight, last = latest if log.best_iteration == log.iteration else best, log.best_iteration
+        if config.averaged and not config.dropout:
+            weight, last = _mean_weight(latest, earlier[0].n_trees, log), log.iteration
         weighted = ([(t, by * v) for (t, v), by in zip(trees, weight, strict=False)] for trees in grown)
         pairs = zip(weighted, earlier, strict=True)
-        return [forest_of(trees, forest).head(log.best_iteration) for trees, forest in pairs]
+        return [forest_of(trees, forest).head(last) for trees, forest in pairs]
 
     if keep is not None:
         log.finish_by(lambda: keep(forests()))
@@ -152,6 +160,20 @@ def boost(
             stacklevel=2,
         )
     return forests()
+
+
+def _mean_weight(weight: Values, n_earlier: int, log: TrainingLog) -> Values:
+    """What trees weigh in the mean of the forests from the best round to the last.
+
+    >>> log = TrainingLog()
+    >>> [log.record(valid=value) for value in (0.3, 0.5, 0.4, 0.4)]
+    [True, True, False, False]
+    >>> _mean_weight(np.ones(5), 0, log).round(2).tolist()
+    [1.0, 1.0, 0.67, 0.33, 0.0]
+    """
+    to_come = log.iteration + 1 - (n_earlier + np.arange(1, len(weight) + 1))
+    fading: Values = weight * np.clip(to_come / (log.iteration + 1 - log.best_iteration), 0, 1)
+    return fading
 
 
 def _outputs(forests: Sequence[Forest], data: Dataset, base: Scores | None) -> Values:
