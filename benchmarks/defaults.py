@@ -61,7 +61,7 @@ def candidates():
             yield f"PRank, {scaling}, {radius}", functools.partial(pm.PRank, normalize=scaling, radius=radius)
 
 
-PACE = {"learning_rate": 0.1, "early_stopping": 50, "noise_draws": 4}
+PACE = {"learning_rate": 0.1, "early_stopping": 50, "averaged": False, "noise_draws": 4}
 """Of all rules but `auto`."""
 RULES = {
     "31 leaves": {"n_leaves": 31, "noise": 0, **PACE},
@@ -86,6 +86,7 @@ RATE_RULES = {
     f"{rate}, {patience}, {draws}": {
         "learning_rate": rate,
         "early_stopping": patience,
+        "averaged": False,
         "noise_draws": draws,
         "n_trees": 1500 if rate < 0.05 else 500,
     }
