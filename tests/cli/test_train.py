@@ -61,6 +61,24 @@ def test_trains_and_saves(files):
     assert "letor4:ndcg@3" in answer["valid"]
 
 
+@pytest.mark.parametrize("ranker", ["linearcombination", "ensemble", "rankboost", "randomforest", "mcrank"])
+def test_any_ranker_says_what_it_is_worth(files, ranker):
+    words = [ranker, files / "train.txt", "--valid", files / "vali.txt", "-o", files / "m.pomona"]
+    done = run(*words)
+    assert (done.exit_code, "validation ndcg@10 " in done.stdout) == (0, True)
+
+
+def test_the_trees_that_are_kept_are_counted(files):
+    words = ["lambdamart", files / "train.txt", "--valid", files / "vali.txt", "-o", files / "m.pomona"]
+    counts = {}
+    for averaged in ("true", "false"):
+        settings = ["-s", "early_stopping=2", "-s", f"averaged={averaged}"]
+        shown = json.loads(run(*words, *settings, "--json").stdout)
+        counts[averaged] = shown["trees"], load_model(files / "m.pomona").best_iteration_
+    best = counts["false"][1]
+    assert counts == {"true": (best + 2, best), "false": (best, best)}
+
+
 def test_says_what_it_did(files):
     shown = run("MART", files / "train.txt", "-s", "n_trees=3", "-o", files / "m.pomona").stdout
     assert "mart: 3 trees" in shown

@@ -87,18 +87,22 @@ def train(
     seconds = time.perf_counter() - started
     fitted.save(out)
     facts: dict[str, Any] = {"ranker": fitted.name, "model": str(out), "seconds": round(seconds, 3)}
-    if hasattr(fitted, "models_"):
-        facts["trees"] = fitted.model_.n_trees
-    elif hasattr(fitted, "best_iteration_"):
-        facts["iterations"] = fitted.best_iteration_
+    if hasattr(fitted, "best_iteration_"):
+        is_forest = hasattr(fitted, "n_trees")  # which may keep more trees than the best round had
+        kept = getattr(getattr(fitted, "model_", None), "n_trees", None) if is_forest else None
+        facts["trees" if is_forest else "iterations"] = kept or fitted.best_iteration_
+    measure = str(fitted.measure or fitted.parsed_measure)  # an ensemble may leave it to its members
     if held_out is not None and dask is None:
-        facts["valid"] = {str(fitted.measure): fitted.score(held_out)}
+        facts["valid"] = {measure: fitted.score(held_out)}
     elif held_out is not None:
-        facts["valid"] = {str(fitted.measure): fitted.evals_["valid"][fitted.best_iteration_ - 1]}
+        facts["valid"] = {measure: fitted.evals_["valid"][fitted.best_iteration_ - 1]}
     if as_json:
         print_json(facts)
     else:
-        judged = "".join(f", validation {name} {value:.4f}" for name, value in facts.get("valid", {}).items())
+        # Workers hold the validation queries, and have judged rounds, not the mean of them that is kept.
+        where = " in the best round" if dask is not None and getattr(fitted, "averaged", False) else ""
+        valid_facts = facts.get("valid", {}).items()
+        judged = "".join(f", validation {name} {value:.4f}{where}" for name, value in valid_facts)
         kept = "".join(f"{facts[unit]} {unit}, " for unit in ("trees", "iterations") if unit in facts)
         typer.echo(f"{fitted.name}: {kept}{seconds:.1f} s{judged}; model in {out}")
     if getattr(fitted, "interrupted_", False):

@@ -132,3 +132,9 @@ def scores_of(scores: NDArray[Any], n_docs: int) -> Values:
     if scores.shape != (n_docs,):
         raise InputError(f"found {scores.size} scores for {n_docs} documents")
     return np.require(scores, np.float64, ["C", "W"])
+
+
+def weighted_sum(weights: Values, rows: Values) -> Values:
+    """Σ_k w_k r_k of rows (K, n): a product of matrices adds in an order that depends on a column's place."""
+    total: Values = np.add.reduce(weights[:, None] * rows, axis=0)
+    return total

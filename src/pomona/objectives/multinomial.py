@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Values
-from pomona.objectives.base import LEAST_HESSIAN, Objective, classes_of, weights_of
+from pomona.objectives.base import LEAST_HESSIAN, Objective, classes_of, weighted_sum, weights_of
 
 
 def class_probabilities(scores: Values) -> Values:
@@ -29,12 +29,6 @@ def class_probabilities(scores: Values) -> Values:
 def expected_value(scores: Values, values: Values) -> Values:
     """Σ_k p_ik T(k) of every document; `values` (K,) is T."""
     return weighted_sum(values, class_probabilities(scores))
-
-
-def weighted_sum(weights: Values, rows: Values) -> Values:
-    """Σ_k w_k r_k of rows (K, n): a product of matrices adds in an order that depends on a column's place."""
-    total: Values = np.add.reduce(weights[:, None] * rows, axis=0)
-    return total
 
 
 class MultinomialObjective(Objective):

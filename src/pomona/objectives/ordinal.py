@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Values
-from pomona.objectives.base import LEAST_HESSIAN, Objective, classes_of, weights_of
-from pomona.objectives.multinomial import weighted_sum
+from pomona.objectives.base import LEAST_HESSIAN, Objective, classes_of, weighted_sum, weights_of
 
 
 def cumulative_probabilities(scores: Values) -> Values:
