@@ -1,81 +1,129 @@
+import multiprocessing
+import threading
+
 import numpy as np
+import pytest
 
-from pomona._jit import kernel, threads, together
-from pomona._team import await_reports, await_step, dismiss, enroll, new_board, publish, report, take
+from pomona import _team
+from pomona._jit import address_of, kernel, threads, type_of, types
+from pomona._team import Team, by_team, lead, new_board, tasks, team_board
 
 
-@kernel
-def _square(task, values, out):
+@kernel(by_address=True)
+def _square(signed, values, out, out_member):
+    task, member = signed % values.size, signed // values.size
     out[task] += values[task] * values[task]
+    out_member[task] = member
 
 
 @kernel
-def _lead(board, values, out, n_steps):
+def _lead_steps(board, address, values, out, out_member, n_steps):
     for _ in range(n_steps):
-        publish(board, values.size)
-        task = take(board)
-        while task >= 0:
-            _square(task, values, out)
-            report(board)
-            task = take(board)
-        await_reports(board, values.size)
+        function, arguments = tasks(address, values.size, values, out, out_member)
+        lead(board, function, arguments, values.size)
         values += 1
 
 
-@kernel
-def _member(board, values, out):
-    n_done = 0
-    while await_step(board):
-        task = take(board)
-        if task >= 0:
-            _square(task, values, out)
-            report(board)
-            n_done += 1
-    return n_done
+def run(board, n_steps=2000, n_tasks=37):
+    values, out, members = (np.arange(n_tasks), *np.zeros((2, n_tasks), np.int64))
+    address = address_of(_square, types.int64, *map(type_of, (values, out, members)))
+    _lead_steps(board, address, values, out, members, n_steps)
+    return out, members
 
 
-def run(n_threads, n_steps=2000, n_tasks=37):
-    board, values, out = new_board(), np.arange(n_tasks), np.zeros(n_tasks, np.int64)
-    with threads(n_threads):
-        together(
-            lambda: _lead(board, values, out, n_steps),
-            lambda: _member(board, values, out),
-            lambda: dismiss(board),
-        )
-    return out
+SQUARES = sum((np.arange(37) + step) ** 2 for step in range(2000))
 
 
-def test_every_task_of_every_step_is_done_once():
-    expected = sum((np.arange(37) + step) ** 2 for step in range(2000))
-    for count in (1, 2, 5):  # more threads than most machines for tests have cores
-        assert (run(count) == expected).all()
+@pytest.mark.parametrize("count", [1, 2, 5])  # more threads than most machines for tests have cores
+def test_every_task_of_every_step_is_done_once(count):
+    with team_board(count) as board:
+        out, members = run(board)
+    assert (out == SQUARES).all()
+    assert members.min() >= 0
+    assert members.max() < count
 
 
 def test_members_do_tasks_too():
-    board, values, out = new_board(), np.arange(4), np.zeros(4, np.int64)
-    n_done = []
-    publish(board, 4)
-    with threads(2):
-        together(
-            lambda: await_reports(board, 4),
-            lambda: n_done.append(_member(board, values, out)),
-            lambda: dismiss(board),
-        )
-    assert n_done == [4]
-    assert (out == np.arange(4) ** 2).all()
+    members = set()
+    with team_board(3) as board:
+        while members != {0, 1, 2}:  # as soon as the machine has cores for them
+            members.update(run(board)[1].tolist())
 
 
-def test_a_dismissed_team_goes_home():
-    board = new_board()
-    dismiss(board)
-    assert not await_step(board)
-    assert take(board) == -1
+def test_members_that_sleep_are_woken():
+    team = Team(3)
+    while team._is_asleep != [False, True, True]:
+        pass
+    team.wake()
+    assert team._is_asleep[0] is False
+    team.end()
+    assert (run(team.board)[0] == SQUARES).all()  # by the lead alone
 
 
-def test_members_have_numbers_of_their_own():
-    board, numbers = new_board(), []
-    with threads(5):
-        together(lambda: None, lambda: numbers.append(enroll(board)), lambda: None)
-    while len(numbers) < 4:
-        numbers.append(enroll(board))
-    assert sorted(numbers) == [1, 2, 3, 4]
+def test_who_finds_the_team_led_works_alone():
+    with team_board(2) as board:
+        others = []
+        thread = threading.Thread(target=lambda: others.append(_board_of_another()))
+        thread.start()
+        thread.join()
+        assert others[0] is not board
+        assert (run(others[0])[0] == SQUARES).all()
+    with team_board(2) as again:
+        assert again is board
+
+
+def _board_of_another():
+    with team_board(2) as board:
+        return board
+
+
+def test_another_number_of_threads_is_another_team():
+    with team_board(2) as two, team_board(3) as three:
+        assert two is not three
+        assert (run(two)[0] == run(three)[0]).all()
+
+
+@kernel
+def _double(first, last, values, step, out, out_first):
+    out_first[first // step] = first
+    for i in range(first, last):
+        out[i] = 2 * values[i]
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 100])
+@pytest.mark.parametrize("count", [1, 3])
+def test_ranges_cover_all_items(n, count):
+    values, out, firsts = np.arange(n), np.zeros(n, np.int64), np.full(n, -1)
+    with threads(count):
+        by_team(_double, n, values, 10, out, firsts, smallest=10)
+    assert out.tolist() == (2 * values).tolist()
+    assert firsts[firsts >= 0].tolist() == list(range(0, n, 10) if count > 1 else range(min(n, 1)))
+
+
+def test_a_kernel_is_found_for_every_kind_of_array():
+    for values in (np.arange(40), np.arange(40.0), np.arange(80)[::2], np.arange(40, dtype=np.int32)):
+        out, firsts = np.zeros(40, np.int64), np.empty(40, np.int64)
+        with threads(2):
+            by_team(_double, 40, values, 10, out, firsts, smallest=10)
+        assert out.tolist() == (2 * values).tolist()
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_has_a_team_of_its_own():
+    with team_board(2):
+        process = multiprocessing.get_context("fork").Process(target=_use_a_team)
+        process.start()
+        process.join(60)
+    assert process.exitcode == 0
+
+
+def _use_a_team():
+    before = _team._team
+    with team_board(2) as board:
+        assert _team._team is not before
+        assert (run(board)[0] == SQUARES).all()
+
+
+def test_a_board_that_nobody_watches():
+    assert (run(new_board())[0] == SQUARES).all()

@@ -25,7 +25,7 @@ from llvmlite import ir as ir
 from llvmlite.binding import ffi
 from numba import types as types
 from numba.core import config as numba_config
-from numba.core.cgutils import unpack_tuple
+from numba.core.cgutils import unpack_tuple as unpack_tuple
 from numba.core.compiler_lock import global_compiler_lock
 
 from pomona._crew import Call, Crew
@@ -260,22 +260,3 @@ def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest
     if call.error is not None:
         raise call.error
     return results
-
-
-def together(lead: Callable[..., Any], member: Callable[..., Any], dismiss: Callable[[], None]) -> Any:
-    """Call `lead()` in this thread while `member()` runs in the others, until `dismiss()` ends that.
-
-    Members may begin late, or not at all when other work keeps the pool busy.
-    """
-    count = n_threads()
-    if count == 1:
-        return lead()
-    call = Call(member)
-    try:
-        _ask(call, count, count - 1)  # here, or Ctrl-C at this moment would leave members that wait for ever
-        return lead()
-    finally:
-        dismiss()
-        call.close()
-        if call.error is not None:
-            raise call.error

@@ -5,7 +5,7 @@ import pytest
 
 from pomona._jit import threads
 from pomona.errors import InputError
-from pomona.trees import grower
+from pomona.trees import histogram
 from pomona.trees.binning import Bins
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
@@ -58,7 +58,7 @@ def test_newton_steps_without_anything_to_divide_by():
 
 
 def test_leaf_sums_are_exact_and_the_same_for_any_threads(monkeypatch):
-    monkeypatch.setattr(grower, "_VALUED_ROWS", 7)
+    monkeypatch.setattr(histogram, "_DOCS", 7)
     random = np.random.default_rng(2)
     gradient, hessian = random.normal(size=50).astype(np.float32), random.random(50).astype(np.float32)
     found = []

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -203,7 +202,7 @@ def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, t
 
 
 @kernel(compact=True)
-def _lambda_gradients(
+def lambda_gradients(
     first, last, scores, query_ptr, shuffle, place, query_weight, value, weight, factor, family, ceiling,
     truncation, sigma, normalize, order, out_gradient, out_hessian, add_pairs,
 ):  # fmt: skip
@@ -263,19 +262,14 @@ _GRADIENTS = (
 
 def compile_gradients() -> None:
     """Have the kernels of `lambda_gradients` compiled while there is other work."""
-    compile_beside(_lambda_gradients, *_GRADIENTS)
+    compile_beside(lambda_gradients, *_GRADIENTS)
     compile_beside(_add_pairs, *_PAIRS)
 
 
 @cache
-def _add_pairs_address() -> int:
+def add_pairs_address() -> int:
+    """Where `_add_pairs` is."""
     return address_of(_add_pairs, *_PAIRS)
-
-
-def lambda_gradients(first: int, last: int, *arguments: Any) -> None:
-    """Gradients and hessians of queries [first, last) by a closed form: see `_lambda_gradients`."""
-    arguments += (_add_pairs_address(),)
-    _lambda_gradients(first, last, *arguments)
 
 
 @kernel

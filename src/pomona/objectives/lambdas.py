@@ -24,13 +24,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pomona._jit import over_chunks
+from pomona._team import by_team
 from pomona._types import Codes, Offsets, Values
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
-from pomona.objectives._lambda_kernels import compile_gradients, delta_gradients, lambda_gradients
+from pomona.objectives._lambda_kernels import (
+    add_pairs_address,
+    compile_gradients,
+    delta_gradients,
+    lambda_gradients,
+)
 from pomona.objectives.base import Objective, Whole, labels_of, offsets_of, scores_of, weights_of
 
 _DRAWN = 1 << 22  # random numbers at a time, where most are for documents on other machines
@@ -132,7 +137,7 @@ class LambdaObjective(Objective):
         if self._form is None:
             self._by_swaps(scores, out_gradient, out_hessian)
             return
-        over_chunks(
+        by_team(
             lambda_gradients,
             len(self._weights),
             scores,
@@ -151,7 +156,8 @@ class LambdaObjective(Objective):
             self._order,
             out_gradient,
             out_hessian,
-            smallest=16,
+            add_pairs_address(),
+            smallest=8,
         )
 
     def _by_swaps(

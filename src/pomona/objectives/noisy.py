@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, over_chunks
+from pomona._jit import kernel
 from pomona._splitmix import word_of
+from pomona._team import by_team
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.objectives.base import Objective, Whole, draws_seed, scores_of
@@ -83,7 +84,7 @@ class NoisyObjective(Objective):
         seed, noisy = draws_seed(self._seed, scores, self._whole), np.empty((self._n_draws, len(scores)))
         numbers = np.empty(0, np.int64) if self._whole is None else self._whole.doc_numbers
         noise = (_GUMBEL, self._scale, seed, self._n_draws, numbers, noisy)
-        over_chunks(_perturb, len(scores), scores, *noise, smallest=1 << 14)
+        by_team(_perturb, len(scores), scores, *noise, smallest=1 << 14)
         gradient, hessian = np.empty_like(out_gradient), np.empty_like(out_hessian)
         out_gradient[:], out_hessian[:] = 0.0, 0.0
         for drawn in noisy:

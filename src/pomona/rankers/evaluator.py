@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, over_chunks
+from pomona._jit import kernel
+from pomona._team import by_team
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
@@ -116,7 +117,7 @@ class RankingEvaluator:
         sums = np.empty(len(self._heads))
         rules = (form.lists.query_ptr, form.lists.codes, form.level_values, form.numerator, form.divisor)
         add = _SUMS[self._measure.tie_rule]
-        over_chunks(add, len(sums), scores, *rules, self._heads, sums, smallest=512)
+        by_team(add, len(sums), scores, *rules, self._heads, sums, smallest=512)
         return sums
 
 

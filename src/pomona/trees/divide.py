@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from pomona._beside import compile_beside
 from pomona._jit import address_of, call, kernel, type_of, types
-from pomona._team import await_reports, await_step, enroll, publish, report, take
+from pomona._team import lead, tasks
 from pomona._types import Offsets
 from pomona.trees.allowed import limit, limit_level
 from pomona.trees.categories import search_sets, sort_by_set
@@ -75,7 +75,6 @@ NODE = np.dtype(
 
 ORDER = np.dtype(
     [
-        ("step", np.int64),
         ("begin", np.int64),
         ("end", np.int64),
         ("leaf", np.int64),
@@ -240,12 +239,6 @@ def _place(task, table, order):
 
 
 @kernel
-def _signed(task, member, order):
-    """The number of a task; when histograms are added up, the same with the number of who does it."""
-    return task + (order["n_tasks"] * member if order["step"] == ADD else 0)
-
-
-@kernel
 def _words_of(group, n_words, blocks):
     """A group of up to `n_words` words of a block, and those before them: block, first word, last word."""
     in_block = (WORDS + n_words - 1) // n_words
@@ -343,34 +336,17 @@ def _search_shared(task, table, order):
     out["gain"], out["feature"], out["bin"], out["nan_left"] = gain, split[0], split[1], split[2]
 
 
-@kernel
-def serve(table):
-    """What a member of the team does until it is dismissed."""
-    board, order = table.board, table.order[0]
-    member = enroll(board)
-    while await_step(board):
-        task = take(board)
-        if task >= 0:
-            call(table.addresses[order["step"]], _signed(task, member, order), table, order)
-            report(board)
-
-
 @kernel(by_address=True)
 def _run(step, table, order):
     """One step of `n_tasks`, by the whole team if there is more than one."""
-    board, address, n_tasks = table.board, table.addresses[step], order["n_tasks"]
-    order["step"] = step
+    address, n_tasks = table.addresses[step], order["n_tasks"]
     if n_tasks == 1 or table.n_left.size == 1:
         for task in range(n_tasks):
             call(address, task, table, order)
         return
-    publish(board, n_tasks)
-    task = take(board)
-    while task >= 0:
-        call(address, task, table, order)
-        report(board)
-        task = take(board)
-    await_reports(board, n_tasks)
+    # When histograms are added up, a task comes with the number of who does it.
+    function, arguments = tasks(address, n_tasks if step == ADD else np.int64(0), table, order)
+    lead(table.board, function, arguments, n_tasks)
 
 
 @kernel
@@ -527,6 +503,5 @@ def find_addresses(table: Table, is_oblivious: bool) -> None:
     kinds = types.int64, type_of(table), type_of(table.order[0])
     for step in reversed(steps.values()):
         compile_beside(step, *kinds)
-    compile_beside(serve, type_of(table))
     for number, step in steps.items():
         table.addresses[number] = address_of(step, *kinds)

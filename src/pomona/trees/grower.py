@@ -16,27 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._beside import compile_beside
-from pomona._jit import kernel, n_threads, over_chunks, together, type_of, types
-from pomona._team import dismiss, new_board
+from pomona._jit import kernel, n_threads, over_chunks, type_of, types
+from pomona._team import by_team, new_board, team_board
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.allowed import Groups, group_bits
 from pomona.trees.binning import Bins
 from pomona.trees.categories import N_WORDS, members_of_bins, walk_rest
 from pomona.trees.codes import Codes
-from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses, serve
+from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses
 from pomona.trees.divide_rest import divide_rest
 from pomona.trees.histogram import IN_PLACE, SCRATCH, WORDS, pack, power_of_two, share
 from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
-_VALUED_ROWS = 1 << 15  # worth waking a thread for
-
 
 @kernel
-def _value_rows(first, last, leaves, rows, gradient, hessian, scales, out_leaf):
-    """Sums of gradients and hessians (n_leaves, 2) of rows first..last, in integers; scales (2,)."""
-    sums = np.empty((leaves.size, 2), np.int64)
+def _value_rows(first, last, leaves, rows, gradient, hessian, scales, out_leaf, step, out):
+    """Sums of gradients and hessians of rows first..last, in integers: out[first // step] (n_leaves, 2)."""
+    sums = out[first // step]
     for leaf in range(leaves.size):
         g, h = np.int64(0), np.int64(0)
         begin, end = max(first, leaves[leaf]["begin"]), min(last, leaves[leaf]["end"])
@@ -46,7 +44,6 @@ def _value_rows(first, last, leaves, rows, gradient, hessian, scales, out_leaf):
             h += np.int64(np.rint(hessian[row] * scales[1]))
             out_leaf[row] = leaf
         sums[leaf, 0], sums[leaf, 1] = g, h
-    return sums
 
 
 @dataclass(frozen=True)
@@ -261,11 +258,9 @@ class Workspace:
 
     def grow(self, lead: Callable[..., int], *arguments: Any) -> int:
         """Run a grower's kernel `lead(table, *arguments)` with a team."""
-        table = self.table = self.table._replace(board=new_board())
-        grown: int = together(
-            lambda: lead(table, *arguments), lambda: serve(table), lambda: dismiss(table.board)
-        )
-        return grown
+        with team_board(len(self.table.n_left)) as board:
+            self.table = self.table._replace(board=board)
+            return lead(self.table, *arguments)
 
     def leaf_sums(self, leaves: NDArray[np.void]) -> tuple[Values, NDArray[np.int32]]:
         """Sums of gradients and hessians of every leaf, the same in any order, and the leaf of every row."""
@@ -276,8 +271,10 @@ class Workspace:
             leaf_of_row[:] = -1
         tables = (leaves, self.table.rows, self.gradient, self.hessian, scales, leaf_of_row)
         n_rows = int(leaves["end"].max())
-        parts = over_chunks(_value_rows, n_rows, *tables, smallest=share(n_rows, _VALUED_ROWS))
-        totals: NDArray[np.int64] = sum(parts, np.zeros((len(leaves), 2), np.int64))
+        step = share(n_rows)
+        sums = np.zeros((-(-n_rows // step), len(leaves), 2), np.int64)
+        by_team(_value_rows, n_rows, *tables, step, sums, smallest=step)
+        totals: NDArray[np.int64] = sums.sum(axis=0)
         self.peers.add(totals)
         return totals / scales, leaf_of_row
 

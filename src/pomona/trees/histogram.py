@@ -19,13 +19,16 @@ many in ranking are, took 2.8 ns an update instead of 0.4.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, n_threads, over_chunks
+from pomona._jit import kernel, n_threads
 from pomona._splitmix import word_of
+from pomona._team import by_team
 from pomona.errors import InputError
 from pomona.trees.codes import BLOCK_WIDTH
 from pomona.trees.peers import ALONE, Peers
@@ -41,7 +44,8 @@ WORDS = BLOCK_WIDTH // 8
 IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
 """The numbers of documents that are numbered as they stand."""
 
-_DOCS = 1 << 17  # worth waking a thread for, where one takes less than a nanosecond
+_DOCS = 1 << 13  # worth a task, where one takes a nanosecond
+_NO_SUMS = (0, 0, 0)
 _INFINITE = np.int32(0x7F800000)  # the bits of infinity; those of NaN are above
 _ONE = np.uint64(1)
 _AHEAD = np.uint64(
@@ -63,8 +67,10 @@ def _of_rank(rank):
 
 
 @kernel
-def _extremes(first, last, gradient, hessian):
+def _extremes(first, last, gradient, hessian, step, out):
     """The largest size of a gradient, the largest and the lowest hessian, and whether all are finite.
+
+    out (n_parts, 4), of which this is row first // step.
 
     A maximum of integers is vectorized; infinity and NaN are beyond all numbers, on either side.
     """
@@ -73,12 +79,21 @@ def _extremes(first, last, gradient, hessian):
         h = _rank(hessian[i])
         size, highest, lowest = max(size, _rank(abs(gradient[i]))), max(highest, h), min(lowest, h)
     finite = size < _INFINITE and highest < _INFINITE and lowest > ~_INFINITE
-    return _of_rank(size), _of_rank(highest), _of_rank(lowest), np.float64(finite)
+    found = out[first // step]
+    found[0], found[1], found[2], found[3] = _of_rank(size), _of_rank(highest), _of_rank(lowest), finite
 
 
 @kernel
-def _sums(first, last, gradient, hessian, scales):
-    """Sums of positive and negative gradients and of hessians, in whole units: exact, so of any order."""
+def _write(positive, negative, hessians, out):
+    out[0], out[1], out[2] = positive, negative, hessians
+
+
+@kernel
+def _sums(first, last, gradient, hessian, scales, step, out):
+    """Sums of positive and negative gradients and of hessians, in whole units: exact, so of any order.
+
+    out (n_parts, 3), of which these are row first // step.
+    """
     gradient_scale, hessian_scale = scales
     none = np.int64(0)
     positive, total, hessians = none, none, none
@@ -87,11 +102,11 @@ def _sums(first, last, gradient, hessian, scales):
         positive += max(g, none)
         total += g
         hessians += np.int64(np.rint(hessian[i] * hessian_scale))
-    return positive, positive - total, hessians
+    _write(positive, positive - total, hessians, out[first // step])
 
 
 @kernel
-def _sums_of(first, last, rows, gradient, hessian, scales):
+def _sums_of(first, last, rows, gradient, hessian, scales, step, out):
     """The same of some of the documents."""
     gradient_scale, hessian_scale = scales
     positive, negative, hessians = 0.0, 0.0, 0.0
@@ -100,14 +115,14 @@ def _sums_of(first, last, rows, gradient, hessian, scales):
         positive += max(g, 0.0)
         negative -= min(g, 0.0)
         hessians += np.rint(hessian[rows[k]] * hessian_scale)
-    return positive, negative, hessians
+    _write(positive, negative, hessians, out[first // step])
 
 
 @kernel
-def _pack(first, last, gradient, hessian, seed, numbers, scales, bits, out):
+def _pack(first, last, gradient, hessian, seed, numbers, scales, bits, out, step, out_sums):
     """Rounded and packed: out (n_docs,) · numbers (n_docs,) of the documents, or (0,): as they stand here.
 
-    Returns sums of positive gradients, negative gradients and hessians, as they were rounded.
+    out_sums (n_parts, 3) of positive gradients, negative gradients and hessians, as they were rounded.
     """
     gradient_scale, hessian_scale = scales
     count_bits, gradient_shift = bits
@@ -125,11 +140,11 @@ def _pack(first, last, gradient, hessian, seed, numbers, scales, bits, out):
         positive += max(g, none)
         total += g
         hessians += h
-    return positive, positive - total, hessians
+    _write(positive, positive - total, hessians, out_sums[first // step])
 
 
 @kernel
-def _integer_sums(first, last, rows, packed, bits):
+def _integer_sums(first, last, rows, packed, bits, step, out):
     """The same of some of the documents."""
     count_bits, gradient_shift = bits
     mask = (1 << (gradient_shift - count_bits)) - 1
@@ -140,7 +155,7 @@ def _integer_sums(first, last, rows, packed, bits):
         positive += max(g, 0)
         negative -= min(g, 0)
         hessians += (value >> count_bits) & mask
-    return positive, negative, hessians
+    _write(positive, negative, hessians, out[first // step])
 
 
 @kernel
@@ -247,18 +262,16 @@ def pack(
     slack = 4 * math.sqrt(n)
     units = tuple(power_of_two((2**52 - n) / n, value) for value in largest)
     add, of_rows = (_sums_of, (rows,)) if is_bag else (_sums, ())
-    parts = over_chunks(add, len(rows), *of_rows, gradient, hessian, units, smallest=share(len(rows), _DOCS))
-    positive, negative, hessians = _added(parts, peers)
+    sums = _of_parts(_NO_SUMS, add, len(rows), *of_rows, gradient, hessian, units)
+    positive, negative, hessians = _added(sums, peers)
     gradient_scale = power_of_two(limits[0] - slack, max(positive, negative) / units[0])
     hessian_scale = power_of_two(limits[1] - slack, hessians / units[1])
     bits = (count_bits, count_bits + hessian_bits)
     while True:
         rounding = (np.uint64(seed), numbers, (gradient_scale, hessian_scale))
-        sums = over_chunks(
-            _pack, len(out), gradient, hessian, *rounding, bits, out, smallest=share(len(out), _DOCS)
-        )
+        sums = _of_parts(_NO_SUMS, _pack, len(out), gradient, hessian, *rounding, bits, out)
         if is_bag:
-            sums = over_chunks(_integer_sums, len(rows), rows, out, bits, smallest=share(len(rows), _DOCS))
+            sums = _of_parts(_NO_SUMS, _integer_sums, len(rows), rows, out, bits)
         up, down, h = _added(sums, peers)
         if max(up, down) <= limits[0] and h <= limits[1]:
             total = ((up - down) << bits[1]) + (h << count_bits) + n
@@ -271,8 +284,7 @@ def _facts(
     rows: NDArray[np.int32], gradient: NDArray[np.float32], hessian: NDArray[np.float32], peers: Peers
 ) -> tuple[int, float, float]:
     """The number of rows, the largest gradient and the largest hessian of all; refuses what is no number."""
-    chunks = over_chunks(_extremes, len(gradient), gradient, hessian, smallest=share(len(gradient), _DOCS))
-    own = np.array([*chunks, (0.0, 0.0, np.inf, 1.0)])
+    own = _of_parts((0.0, 0.0, np.inf, 1.0), _extremes, len(gradient), gradient, hessian)
     facts = peers.gather(np.array([*own[:, :2].max(axis=0), *own[:, 2:].min(axis=0), len(rows)]))
     if not facts[:, 3].all():
         raise InputError("found a gradient or hessian that is NaN or infinite, expected finite numbers")
@@ -284,19 +296,24 @@ def _facts(
     return n, float(facts[:, 0].max()), float(facts[:, 1].max())
 
 
-def _added(parts: list[tuple[float, float, float]], peers: Peers) -> tuple[int, int, int]:
-    """Whole numbers, added up over the parts, and over all peers."""
-    sums = np.array([sum(int(part[field]) for part in parts) for field in range(3)], np.int64)
+def _of_parts(nothing: Sequence[float], run: Callable[..., None], n: int, *arguments: Any) -> NDArray[Any]:
+    """What a kernel finds in each part of n items, (n_parts, …); `nothing` is what it finds in no items."""
+    step = share(n)
+    out = np.tile(nothing, (max(1, -(-n // step)), 1))
+    by_team(run, n, *arguments, step, out, smallest=step)
+    return out
+
+
+def _added(parts: NDArray[np.int64], peers: Peers) -> tuple[int, int, int]:
+    """Added up over the parts, and over all peers."""
+    sums = parts.sum(axis=0)
     peers.add(sums)
     return int(sums[0]), int(sums[1]), int(sums[2])
 
 
-def share(n_docs: int, least: int = 1 << 15) -> int:
-    """The documents of a thread that has as many as any other: for work that takes equally long on each.
-
-    least : what is worth a thread.
-    """
-    return -(-n_docs // max(1, min(n_threads(), n_docs // least)))
+def share(n_docs: int) -> int:
+    """The documents of a thread that has as many as any other: for work that takes equally long on each."""
+    return max(1, -(-n_docs // max(1, min(n_threads(), n_docs // _DOCS))))
 
 
 def power_of_two(limit: float, total: float) -> float:

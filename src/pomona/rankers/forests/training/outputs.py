@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import kernel, over_chunks
+from pomona._jit import kernel
+from pomona._team import by_team
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.rankers.forests.training.grown import leaves_in
 from pomona.trees.grower import Grower, GrownTree
-from pomona.trees.histogram import share
+
+_DOCS = 1 << 13  # worth a task
 
 
 @kernel
@@ -78,7 +80,7 @@ class Outputs:
     def add(self, output: int, tree: GrownTree, value: Values) -> None:
         """Add the values of a tree's leaves; on a GPU, of the tree just grown."""
         out = self._values[output]
-        over_chunks(_add_values, len(out), value, tree.leaf_of_row, out, smallest=share(len(out)))
+        by_team(_add_values, len(out), value, tree.leaf_of_row, out, smallest=_DOCS)
 
     def in_memory(self) -> Values:
         """The outputs as they are now."""
