@@ -383,8 +383,10 @@ def _fill(unused, table, order):
     shared, most = np.int64(1), n_threads
     while shared < WORDS and _ROWS_OF_WORD * shared * shared < n_rows:
         shared *= 2
+    if shared > 1:
+        most *= _PARTS
     if shared == WORDS:
-        most *= _PARTS * blocks.size
+        most *= blocks.size
     order["n_words"] = max(own, shared) if n_threads > 1 else WORDS
     n_groups = _count_groups(order["n_words"], blocks)
     work = n_rows * table.bytes_.size // n_groups

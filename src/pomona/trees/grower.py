@@ -33,7 +33,10 @@ from pomona.trees.split import FEATURE, TERMS, terms_of
 
 @kernel
 def _value_rows(first, last, leaves, rows, gradient, hessian, scales, out_leaf, step, out):
-    """Sums of gradients and hessians of rows first..last, in integers: out[first // step] (n_leaves, 2)."""
+    """Sums of gradients and hessians of rows first..last, in integers: out[first // step] (n_leaves, 2).
+
+    Rows become the numbers of documents in order, as the next tree begins with.
+    """
     sums = out[first // step]
     for leaf in range(leaves.size):
         g, h = np.int64(0), np.int64(0)
@@ -44,6 +47,8 @@ def _value_rows(first, last, leaves, rows, gradient, hessian, scales, out_leaf, 
             h += np.int64(np.rint(hessian[row] * scales[1]))
             out_leaf[row] = leaf
         sums[leaf, 0], sums[leaf, 1] = g, h
+    for k in range(first, last):
+        rows[k] = k
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,8 @@ class Workspace:
     peers: Peers = ALONE
     numbers: NDArray[np.int64] = IN_PLACE
     """Of the documents here among those of all peers."""
+    _is_in_order = False
+    """Whether rows are all documents in order, which takes as long to write as to add them up."""
 
     def __init__(
         self,
@@ -199,6 +206,7 @@ class Workspace:
     def _enlarge(self, n_rows: int) -> None:
         """For more rows, as a bootstrap sample may have, and for more threads."""
         if n_rows > len(self.table.rows):
+            self._is_in_order = False
             self.table = self.table._replace(
                 rows=np.empty(n_rows, np.int32),
                 ordered=np.empty(n_rows, np.int64),
@@ -233,7 +241,9 @@ class Workspace:
         self.is_bag = rows is not None
         self.gradient = np.ascontiguousarray(gradient, np.float32)
         self.hessian = np.ascontiguousarray(hessian, np.float32)
-        table.rows[:n] = chosen
+        if self.is_bag or not self._is_in_order:
+            table.rows[:n] = chosen
+        self._is_in_order = False
         searched = self.hessian if rules.newton_splits else _levelled(self.hessian, chosen)
         seed, whose = int(rng.integers(2**63)), (self.numbers, self.peers)
         self.packing = packing = pack(
@@ -274,6 +284,7 @@ class Workspace:
         step = share(n_rows)
         sums = np.zeros((-(-n_rows // step), len(leaves), 2), np.int64)
         by_team(_value_rows, n_rows, *tables, step, sums, smallest=step)
+        self._is_in_order = not self.is_bag
         totals: NDArray[np.int64] = sums.sum(axis=0)
         self.peers.add(totals)
         return totals / scales, leaf_of_row
