@@ -108,7 +108,7 @@ NO_SIBLING = -1
 _SORTED_ROWS = 1 << 12
 _ADDED = 1 << 14
 _SEARCHED_BINS = 1 << 12
-_PARTS = 4  # of the rows for each thread, so that one that is late leaves its to others
+PARTS = 4  # of the rows for each thread, so that one that is late leaves its to others
 # Rows that are worth fetching for one word alone; four times as many for two, and so on: halving the words of
 # a task reads rows twice as often, doubling them leaves twice as many sums to be brought together.
 _ROWS_OF_WORD = 5000
@@ -156,7 +156,7 @@ class Table(NamedTuple):
     node_sets: NDArray[np.uint64]
     """The same of divided nodes."""
     n_left: NDArray[np.int64]
-    """(n_threads,) documents of each sorted range that go left"""
+    """(n_ranges at most,) documents of each sorted range that go left"""
     is_used: NDArray[np.bool_]
     """(n_threads, n_blocks · WORDS) which words of a thread's sums have been added to"""
     best_splits: NDArray[np.void]
@@ -340,7 +340,7 @@ def _search_shared(task, table, order):
 def _run(step, table, order):
     """One step of `n_tasks`, by the whole team if there is more than one."""
     address, n_tasks = table.addresses[step], order["n_tasks"]
-    if n_tasks == 1 or table.n_left.size == 1:
+    if n_tasks == 1 or table.scratch.shape[0] == 1:
         for task in range(n_tasks):
             call(address, task, table, order)
         return
@@ -350,9 +350,9 @@ def _run(step, table, order):
 
 
 @kernel
-def _tasks(n_threads, work, least):
-    """Into how many tasks to cut so much work, none below the least; one for each thread at most."""
-    return max(1, min(n_threads, work // least))
+def _tasks(most, work, least):
+    """Into how many tasks to cut so much work, none below the least."""
+    return max(1, min(most, work // least))
 
 
 @kernel
@@ -375,7 +375,7 @@ def _best_of(splits, out):
 @kernel(by_address=True)
 def _fill(unused, table, order):
     """The histogram of the smaller side, and thereby of the larger; if asked, their best splits."""
-    leaves, blocks, n_threads = table.leaves, table.blocks, table.n_left.size
+    leaves, blocks, n_threads = table.leaves, table.blocks, table.scratch.shape[0]
     small, large = order["small"], order["large"]
     order["begin"], order["end"] = leaves[small]["begin"], leaves[small]["end"]
     n_rows, n_words = order["end"] - order["begin"], (table.bytes_.size + 7) // 8
@@ -384,7 +384,7 @@ def _fill(unused, table, order):
     while shared < WORDS and _ROWS_OF_WORD * shared * shared < n_rows:
         shared *= 2
     if shared > 1:
-        most *= _PARTS
+        most *= PARTS
     if shared == WORDS:
         most *= blocks.size
     order["n_words"] = max(own, shared) if n_threads > 1 else WORDS
@@ -485,7 +485,7 @@ def divide(table, leaf, new, is_last):
 def find_shared(table, n_cells):
     """The split that all cells share into best_splits[0, 0], gain 0 if there is none."""
     order = table.order[0]
-    n_tasks = _tasks(table.n_left.size, n_cells * table.bin_start[-1], np.int64(_SEARCHED_BINS))
+    n_tasks = _tasks(table.scratch.shape[0], n_cells * table.bin_start[-1], np.int64(_SEARCHED_BINS))
     n_tasks = max(1, min(n_tasks, table.features.size))
     order["n_tasks"], order["n_cells"] = n_tasks, n_cells
     if order["is_limited"]:

@@ -24,7 +24,7 @@ from pomona.trees.allowed import Groups, group_bits
 from pomona.trees.binning import Bins
 from pomona.trees.categories import N_WORDS, members_of_bins, walk_rest
 from pomona.trees.codes import Codes
-from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses
+from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, PARTS, SPLIT, Table, find_addresses
 from pomona.trees.divide_rest import divide_rest
 from pomona.trees.histogram import IN_PLACE, SCRATCH, WORDS, pack, power_of_two, share
 from pomona.trees.peers import ALONE, Peers
@@ -213,10 +213,10 @@ class Workspace:
                 spare=np.empty((2, n_rows), np.int32),
             )
         count, n_words = n_threads(), WORDS * len(self.codes.block_table)
-        if count != len(self.table.n_left):
+        if count != len(self.table.scratch):
             self.table = self.table._replace(
                 scratch=np.zeros((count, len(self.codes.block_table), SCRATCH), np.int64),
-                n_left=np.zeros(count, np.int64),
+                n_left=np.zeros(PARTS * count, np.int64),
                 is_used=np.zeros((count, n_words), np.bool_),
                 best_splits=np.zeros((max(count, n_words), 2), SPLIT),
             )
@@ -268,7 +268,7 @@ class Workspace:
 
     def grow(self, lead: Callable[..., int], *arguments: Any) -> int:
         """Run a grower's kernel `lead(table, *arguments)` with a team."""
-        with team_board(len(self.table.n_left)) as board:
+        with team_board(len(self.table.scratch)) as board:
             self.table = self.table._replace(board=board)
             return lead(self.table, *arguments)
 
