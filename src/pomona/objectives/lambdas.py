@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pomona._jit import over_chunks
 from pomona._team import by_team
 from pomona._types import Codes, Offsets, Values
 from pomona.errors import InputError
@@ -200,8 +201,15 @@ def shuffled_rows(query_ptr: Offsets, random: np.random.Generator) -> tuple[Code
 
 def _shuffled(query_ptr: Offsets, query_numbers: Offsets, draws: Values) -> tuple[Codes, Codes]:
     lengths = np.diff(query_ptr)
-    begins = np.repeat(query_ptr[:-1], lengths)
-    order = np.argsort(np.repeat(query_numbers, lengths) + draws, kind="stable")
-    place = np.empty(len(begins), np.int32)
-    place[order] = np.arange(len(begins)) - begins
-    return (order - begins).astype(np.int32), place
+    keys = np.repeat(query_numbers, lengths) + draws
+    shuffle, place = np.empty((2, len(keys)), np.int32)
+
+    def sort(first: int, last: int) -> None:
+        begin, end = query_ptr[first], query_ptr[last]
+        begins = np.repeat(query_ptr[first:last], lengths[first:last])
+        order = begin + np.argsort(keys[begin:end], kind="stable")
+        shuffle[begin:end] = order - begins
+        place[order] = np.arange(begin, end) - begins
+
+    over_chunks(sort, len(lengths), smallest=64)
+    return shuffle, place
