@@ -6,7 +6,7 @@ import pytest
 
 from pomona import _team
 from pomona._jit import address_of, kernel, threads, type_of, types
-from pomona._team import Team, by_team, lead, new_board, tasks, team_board
+from pomona._team import Team, by_team, lead, new_board, rounds, tasks, team_board
 
 
 @kernel(by_address=True)
@@ -94,7 +94,7 @@ def _double(first, last, values, step, out, out_first):
 @pytest.mark.parametrize("count", [1, 3])
 def test_ranges_cover_all_items(n, count):
     values, out, firsts = np.arange(n), np.zeros(n, np.int64), np.full(n, -1)
-    with threads(count):
+    with threads(count), rounds():
         by_team(_double, n, values, 10, out, firsts, smallest=10)
     assert out.tolist() == (2 * values).tolist()
     assert firsts[firsts >= 0].tolist() == list(range(0, n, 10) if count > 1 else range(min(n, 1)))
@@ -103,9 +103,19 @@ def test_ranges_cover_all_items(n, count):
 def test_a_kernel_is_found_for_every_kind_of_array():
     for values in (np.arange(40), np.arange(40.0), np.arange(80)[::2], np.arange(40, dtype=np.int32)):
         out, firsts = np.zeros(40, np.int64), np.empty(40, np.int64)
-        with threads(2):
+        with threads(2), rounds():
             by_team(_double, 40, values, 10, out, firsts, smallest=10)
         assert out.tolist() == (2 * values).tolist()
+
+
+def test_nobody_watches_where_there_are_no_rounds(monkeypatch):
+    monkeypatch.setattr(_team, "team_board", None)
+    values, out, firsts = np.arange(100), np.zeros(100, np.int64), np.empty(100, np.int64)
+    with rounds():
+        pass
+    with threads(2):
+        by_team(_double, 100, values, 10, out, firsts, smallest=10)
+    assert out.tolist() == (2 * values).tolist()
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")

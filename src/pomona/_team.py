@@ -3,7 +3,7 @@
 Waking 15 threads that wait in Python, each of which then needs the interpreter, takes 0.4 ms; most steps of a
 round of training take less. So a *lead* publishes a step of n tasks on a board, takes tasks like everybody
 else, and waits until all are done; *members* watch the board, and sleep, in Python, only when nothing was
-published for a while.
+published for a while. That takes processors from others, so it is for trainings that say so (`rounds`).
 
     lead                                        member
     publish(board, …, n)                        while not tired:
@@ -25,13 +25,24 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from threading import Lock, Thread
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._jit import address_of, intrinsic, ir, kernel, n_threads, type_of, types, unpack_tuple
+from pomona._jit import (
+    address_of,
+    intrinsic,
+    ir,
+    kernel,
+    n_threads,
+    over_chunks,
+    type_of,
+    types,
+    unpack_tuple,
+)
 
 # Places on the board, each on its own cache line: number of the step, its tasks and the next of them in one
 # word, so that one atomic addition takes a task of the very step that it names; reports; what to call, and
@@ -324,17 +335,30 @@ def team_board(count: int) -> Iterator[NDArray[np.int64]]:
         team.has_lead.release()
 
 
+_is_in_rounds: ContextVar[bool] = ContextVar("is_in_rounds", default=False)
+
+
+@contextlib.contextmanager
+def rounds() -> Iterator[None]:
+    """The body runs many short kernels, one soon after the other: `by_team` has a team wait for them."""
+    before = _is_in_rounds.set(True)
+    try:
+        yield
+    finally:
+        _is_in_rounds.reset(before)
+
+
 def by_team(run: Callable[..., Any], n_items: int, *arguments: Any, smallest: int = 1) -> None:
-    """As `over_chunks`, for a kernel that gives nothing back and runs in every round of training."""
-    if n_items <= 0:
-        return
+    """As `over_chunks`, for a kernel that gives nothing back; by a team where there are many, in `rounds`."""
     count = n_threads()
-    step = max(smallest, -(-n_items // (count * _PARTS)))
-    if count == 1 or step >= n_items:
+    step = max(1, smallest, -(-n_items // (count * _PARTS)))
+    if not _is_in_rounds.get():
+        over_chunks(run, n_items, *arguments, smallest=smallest)
+    elif count == 1 or step >= n_items:
         run(0, n_items, *arguments)
-        return
-    with team_board(count) as board:
-        _lead_ranges(board, _address(run, arguments), n_items, step, arguments)
+    else:
+        with team_board(count) as board:
+            _lead_ranges(board, _address(run, arguments), n_items, step, arguments)
 
 
 _addresses: dict[Any, int] = {}

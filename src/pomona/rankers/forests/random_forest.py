@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._team import rounds
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
@@ -115,7 +116,7 @@ class RandomForest(ForestRanker):
             self.oob_score_ = self._judge_out_of_bag(train, out_of_bag, n_out_of_bag)
 
         log.finish_by(finish)
-        with log.watch():
+        with log.watch(), rounds():
             for _ in range(self.n_trees):
                 drawn = np.bincount(rng.integers(0, n_queries, bag_size), minlength=n_queries)
                 drawn = portion.here(drawn)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._team import rounds
 from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import NothingToLearnError
@@ -124,7 +125,7 @@ def boost(
     if keep is not None:
         log.finish_by(lambda: keep(forests()))
     log.follow(train, lambda: combine(outputs.in_memory()), lambda: objective)
-    with log.watch():
+    with log.watch(), rounds():
         for iteration in range(earlier[0].n_trees + 1, config.n_trees + 1):
             dropped = dropout.draw(len(grown[0]))
             add(dropped, -dropout.weight)
