@@ -14,6 +14,7 @@ from typing import Self
 
 import psutil
 
+from pomona._control_group import control_groups
 from pomona.errors import InputError
 
 try:
@@ -34,7 +35,7 @@ def available_memory() -> int:
     """How many bytes can be used before the machine, the container or the shell's limit is reached."""
     room = int(psutil.virtual_memory().available)
     for controller, mount, limit, used in _CONTROL_GROUPS:
-        for folder in _groups(controller, Path(mount)):
+        for folder in control_groups(controller, Path(mount)):
             with contextlib.suppress(OSError, ValueError):  # "max" when there is no limit
                 free = int((folder / limit).read_text()) - int((folder / used).read_text())
                 cached = re.findall(r"^(?:in)?active_file (\d+)", (folder / "memory.stat").read_text(), re.M)
@@ -44,18 +45,6 @@ def available_memory() -> int:
         if limit_of_addresses != resource.RLIM_INFINITY:
             room = min(room, limit_of_addresses - int(psutil.Process().memory_info().vms))
     return max(room, 0)
-
-
-def _groups(controller: str, mount: Path) -> list[Path]:
-    """The control group of this process and those around it; in a container the outermost is the mount."""
-    path = ""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, group = line.split(":", 2)
-            if controller in controllers.split(","):
-                path = group.strip("/")
-    own = mount / path
-    return [own, *(folder for folder in own.parents if folder.is_relative_to(mount))]
 
 
 def memory_room() -> int:
