@@ -7,6 +7,7 @@ from pomona._jit import threads
 from pomona.errors import InputError
 from pomona.trees.codes import Codes
 from pomona.trees.histogram import SCRATCH, STRIDE, WORDS, accumulate, pack, settle
+from pomona.trees.peers import Peers
 
 
 def packed_of(gradient, hessian, rows=None, seed=1):
@@ -67,6 +68,35 @@ def test_rounding_is_unbiased():
     deviation = 0.5 / packing.gradient_scale / np.sqrt(n)
     assert abs(g[1:].mean() - 0.3) < 5 * deviation
     assert len(np.unique(g[1:])) == 2
+
+
+class Crowd(Peers):
+    """So many peers, who all have the same documents."""
+
+    size = 1 << 10
+
+    def add(self, sums):
+        sums *= self.size
+
+    def gather(self, values):
+        return np.tile(values, (self.size, 1))
+
+
+def test_a_thousand_million_documents_fit():
+    random = np.random.default_rng(0)
+    n, size = 1 << 20, Crowd.size
+    gradient, hessian = random.normal(size=n).astype(np.float32), random.random(n).astype(np.float32)
+    out, rows = np.empty(n, np.int64), np.arange(n, dtype=np.int32)
+    packing = pack(rows, gradient, hessian, 1, out, peers=Crowd())
+    g, h, count = fields(packing, out)
+    assert packing.n_rows == n * size
+    assert (count == 1).all()
+    positive = (g[g > 0].sum() * packing.gradient_scale) * size
+    assert 2**60 // 2**packing.gradient_shift < positive < 2**63 // 2**packing.gradient_shift
+    # Few documents have a whole unit, drawn in proportion to their gradients.
+    deviation = np.sqrt(np.abs(gradient).sum() / packing.gradient_scale)
+    assert abs(g.sum() - gradient.sum()) < 5 * deviation
+    assert abs(h.sum() - hessian.sum()) < 5 * np.sqrt(hessian.sum() / packing.hessian_scale)
 
 
 def test_seeds_differ_and_threads_do_not():

@@ -259,14 +259,12 @@ def pack(
     count_bits = n.bit_length()
     hessian_bits = (64 - count_bits) // 2 - 1
     limits = (2 ** (63 - count_bits - hessian_bits) - 1, 2**hessian_bits - 1)
-    # Rounding moves a sum by √n / 2 or so; a sum that still left its field would only cost another round.
-    slack = 4 * math.sqrt(n)
     units = tuple(power_of_two((2**52 - n) / n, value) for value in largest)
     add, of_rows = (_sums_of, (rows,)) if is_bag else (_sums, ())
     sums = _of_parts(_NO_SUMS, add, len(rows), *of_rows, gradient, hessian, units)
     positive, negative, hessians = _added(sums, peers)
-    gradient_scale = power_of_two(limits[0] - slack, max(positive, negative) / units[0])
-    hessian_scale = power_of_two(limits[1] - slack, hessians / units[1])
+    gradient_scale = power_of_two(before_rounding(limits[0], n), max(positive, negative) / units[0])
+    hessian_scale = power_of_two(before_rounding(limits[1], n), hessians / units[1])
     bits = (count_bits, count_bits + hessian_bits)
     while True:
         rounding = (np.uint64(seed), numbers, (gradient_scale, hessian_scale))
@@ -279,6 +277,15 @@ def pack(
             scales = (gradient_scale, hessian_scale)
             return Packing(count_bits, hessian_bits, *scales, total, n, (largest[0], largest[1]))
         gradient_scale, hessian_scale = gradient_scale / 2, hessian_scale / 2
+
+
+def before_rounding(limit: int, n: int) -> float:
+    """The largest sum of n numbers that stochastic rounding hardly ever takes beyond a limit.
+
+    It moves a number x by √(1/4) or so, and by √x below one. A sum that still left its field would only cost
+    another round.
+    """
+    return limit - 4 * math.sqrt(min(n, limit))
 
 
 def _facts(

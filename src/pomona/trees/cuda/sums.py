@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pomona._cuda import N_THREADS, SIMULATED, cuda, kernel
 from pomona.errors import InputError
-from pomona.trees.histogram import Packing, power_of_two
+from pomona.trees.histogram import Packing, before_rounding, power_of_two
 
 _ERROR = 1e-8  # relative, of a sum of up to 2^31 floats of either order, generously
 N_BLOCKS = 1 if SIMULATED else 132
@@ -91,7 +91,6 @@ def packing_of(n: int, sums: list[float]) -> Packing | None:
     positive, negative, hessians, *largest = sums
     count_bits = n.bit_length()
     hessian_bits = (64 - count_bits) // 2 - 1
-    slack = 4 * math.sqrt(n)
     scales: list[float] = []
     for limit, total, most in (
         (2 ** (63 - count_bits - hessian_bits) - 1, max(positive, negative), largest[0]),
@@ -99,7 +98,7 @@ def packing_of(n: int, sums: list[float]) -> Packing | None:
     ):
         # The CPU adds whole numbers of 2^52 / (n · largest) and rounds each of them.
         error = _ERROR * total + n * n * most / (2**52 - n)
-        near = {power_of_two(limit - slack, total + off) for off in (-error, 0.0, error)}
+        near = {power_of_two(before_rounding(limit, n), total + off) for off in (-error, 0.0, error)}
         if len(near) > 1:
             return None
         scales += near
