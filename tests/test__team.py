@@ -1,5 +1,6 @@
 import multiprocessing
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -43,17 +44,33 @@ def test_every_task_of_every_step_is_done_once(count):
     assert members.max() < count
 
 
+@kernel(by_address=True)
+def _take_a_while(signed, out_member):
+    n_tasks, word = out_member.size, np.uint64(signed)
+    for _ in range(20_000):
+        word = word * np.uint64(6364136223846793005) + np.uint64(1)
+    out_member[signed % n_tasks] = signed // n_tasks if word != 0 else -1
+
+
+@kernel
+def _lead_slowly(board, address, out_member):
+    function, arguments = tasks(address, out_member.size, out_member)
+    lead(board, function, arguments, out_member.size)
+
+
 def test_members_do_tasks_too():
-    members = set()
-    with team_board(3) as board:
-        while members != {0, 1, 2}:  # as soon as the machine has cores for them
-            members.update(run(board)[1].tolist())
+    out, members = np.empty(100, np.int64), set()
+    address = address_of(_take_a_while, types.int64, type_of(out))
+    while members != {0, 1, 2}:  # as soon as the machine has cores for them
+        with team_board(3) as board:  # who has gone to sleep is woken
+            _lead_slowly(board, address, out)
+        members.update(out.tolist())
 
 
 def test_members_that_sleep_are_woken():
     team = Team(3)
     while team._is_asleep != [False, True, True]:
-        pass
+        time.sleep(0.001)
     team.wake()
     assert team._is_asleep[0] is False
     team.end()

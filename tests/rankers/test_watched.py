@@ -115,3 +115,13 @@ def test_a_cluster_has_one_validation_set():
 
 def test_a_ranker_of_one_step_takes_a_set_as_it_takes_valid():
     assert not hasattr(pm.LinearRegression().fit(DATA, eval_set=[FIRST]), "evals_")
+
+
+@pytest.mark.parametrize("ranker", [mart(), pm.LambdaMART(n_trees=3), pm.AdaRank(n_rounds=3)])
+def test_validation_queries_that_tell_nothing_are_said_to(ranker):
+    by_query = np.unique(FIRST.qid, return_inverse=True)[1] % 3
+    with pytest.warns(UserWarning, match="labels differ in no query of the validation data") as caught:
+        ranker.fit(DATA, valid=(FIRST.X, by_query, FIRST.qid))
+    assert [warning.filename for warning in caught] == [__file__]
+    by_query[0] += 1
+    ranker.fit(DATA, valid=(FIRST.X, by_query, FIRST.qid))

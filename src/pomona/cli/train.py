@@ -103,7 +103,8 @@ def train(
         where = " in the best round" if dask is not None and getattr(fitted, "averaged", False) else ""
         valid_facts = facts.get("valid", {}).items()
         judged = "".join(f", validation {name} {value:.4f}{where}" for name, value in valid_facts)
-        kept = "".join(f"{facts[unit]} {unit}, " for unit in ("trees", "iterations") if unit in facts)
+        units = (unit for unit in ("trees", "iterations") if unit in facts)
+        kept = "".join(f"{facts[unit]} {unit if facts[unit] != 1 else unit[:-1]}, " for unit in units)
         typer.echo(f"{fitted.name}: {kept}{seconds:.1f} s{judged}; model in {out}")
     if getattr(fitted, "interrupted_", False):
         raise typer.Exit(130)

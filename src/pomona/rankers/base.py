@@ -54,6 +54,7 @@ from pomona.rankers.watched import (
     check_options,
     check_watched,
     held_out_sets,
+    tells_rankings_apart,
 )
 from pomona.trees.shap import Shap
 
@@ -267,6 +268,13 @@ class Ranker(Estimator):
         if not self.reads_categories:
             refuse_categories(train, type(self).__name__)
         held_out, watched = held_out_sets(train, valid, options)
+        above = type(self).fit is not Ranker.fit  # called by a `fit` that has more to say
+        if held_out is not None and not tells_rankings_apart(held_out):
+            warnings.warn(
+                "labels differ in no query of the validation data, where every ranking is worth the same: "
+                "it cannot tell which iteration is best, nor when to stop",
+                stacklevel=2 + above,
+            )
         callbacks = Callbacks(options.get("callbacks"))
         self.categories_ = dict(train.categories)
         self.n_features_in_, self.feature_names_ = train.n_features, train.feature_names
@@ -295,7 +303,6 @@ class Ranker(Estimator):
                 trace.finish(log.unit, log.best_iteration)
             self._remember(log)
             if log.interrupted:
-                above = type(self).fit is not Ranker.fit  # called by a `fit` that has more to say
                 warnings.warn(f"interrupted: keeping {log.kept}", stacklevel=2 + above)
         return self
 

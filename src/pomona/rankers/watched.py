@@ -141,6 +141,14 @@ def held_out_sets(
     return decides, Watched({name: data.gathered() for name, data in sets.items()}, measures)
 
 
+def tells_rankings_apart(data: Dataset) -> bool:
+    """Whether any query has documents of different labels."""
+    gathered = data.gathered()
+    starts = gathered.query_ptr[:-1]
+    lowest, highest = (extreme.reduceat(gathered.y, starts) for extreme in (np.minimum, np.maximum))
+    return bool((lowest < highest).any())
+
+
 def _eval_sets(options: FitOptions) -> dict[str, Dataset]:
     """The datasets of `eval_set`, by name."""
     eval_set = options.get("eval_set")
