@@ -272,7 +272,7 @@ class Ranker(Estimator):
         if held_out is not None and not tells_rankings_apart(held_out):
             warnings.warn(
                 "labels differ in no query of the validation data, where every ranking is worth the same: "
-                "it cannot tell which iteration is best, nor when to stop",
+                "they cannot tell when to stop, nor what to keep",
                 stacklevel=2 + above,
             )
         callbacks = Callbacks(options.get("callbacks"))
