@@ -158,7 +158,7 @@ class LambdaObjective(Objective):
             out_gradient,
             out_hessian,
             add_pairs_address(),
-            smallest=8,
+            smallest=16,
         )
 
     def _by_swaps(
