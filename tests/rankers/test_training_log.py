@@ -79,7 +79,7 @@ def test_the_bar_says_how_the_measure_goes(capsys):
         log.start_path("rate 3, ")
         log.record(train=0.25, valid=0.5)
     assert "AdaRank" in (shown := capsys.readouterr().err)
-    assert "rate 3, 1 rounds, train 0.2500, valid 0.5000" in shown
+    assert "rate 3, 1 round, train 0.2500, valid 0.5000" in shown
 
 
 def test_without_a_trace_nothing_is_computed_for_one():

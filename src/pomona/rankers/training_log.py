@@ -134,7 +134,8 @@ class TrainingLog:
             self._curves.setdefault(part, []).append(float(now))
         if self._show is not None:
             judged = "".join(f", {part} {now:.4f}" for part, now in values.items())
-            self._show(f"{self._path}{self.iteration} {self.unit}s{judged}")
+            units = self.unit if self.iteration == 1 else f"{self.unit}s"
+            self._show(f"{self._path}{self.iteration} {units}{judged}")
         value = next((values[part] for part in self._deciding if part in values), None)
         if value is None or value > self._highest + _ROUNDING:
             self._highest, self._latest_rise = -np.inf if value is None else value, self.iteration
