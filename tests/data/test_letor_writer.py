@@ -110,3 +110,9 @@ def test_comments_of_several_lines_and_labels_that_are_no_numbers_are_refused(tm
     data.y[0] = np.nan
     with pytest.raises(PomonaError, match="a label is not finite"):
         write_letor(data, tmp_path / "a")
+
+
+@pytest.mark.parametrize("value", ["a.txt", [[1.0]], None])
+def test_what_is_no_dataset_is_refused(value, tmp_path):
+    with pytest.raises(PomonaError, match=r"write_letor\(data, path\) expects a Dataset first, found"):
+        write_letor(value, tmp_path / "a.txt")

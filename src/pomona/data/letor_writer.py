@@ -35,6 +35,8 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
     1 qid:a 1:0.1 2:3
     0 qid:b 1:nan 2:-1e-7
     """
+    if not isinstance(data, Dataset):
+        raise InputError(f"write_letor(data, path) expects a Dataset first, found {type(data).__name__}")
     refuse_categories(data, "LETOR's format")
     order, data = data.input_order, data.gathered()
     if not np.isfinite(data.y).all():
