@@ -315,17 +315,21 @@ class Team:
 _team: tuple[int, Team] | None = None
 
 
-@contextlib.contextmanager
-def team_board(count: int) -> Iterator[NDArray[np.int64]]:
-    """A board that `count` − 1 other threads watch; one that nobody does where somebody else leads them."""
+def _team_of(count: int) -> Team:
     global _team
     # A forked child inherits the team but not its threads.
     if _team is None or _team[0] != os.getpid() or _team[1].count != count:
         if _team is not None and _team[0] == os.getpid():
             _team[1].end()
         _team = os.getpid(), Team(count)
-    team = _team[1]
-    if not team.has_lead.acquire(blocking=False):
+    return _team[1]
+
+
+@contextlib.contextmanager
+def team_board(count: int) -> Iterator[NDArray[np.int64]]:
+    """A board that `count` − 1 other threads watch; one that nobody does where somebody else leads them."""
+    team = _team_of(count) if count > 1 else None
+    if team is None or not team.has_lead.acquire(blocking=False):
         yield new_board()
         return
     try:

@@ -35,7 +35,7 @@ from pomona._types import Offsets
 from pomona.trees.allowed import limit, limit_level
 from pomona.trees.categories import search_sets, sort_by_set
 from pomona.trees.codes import BLOCK_WIDTH
-from pomona.trees.histogram import WORDS, accumulate, settle
+from pomona.trees.histogram import PARTS, WORDS, accumulate, settle
 from pomona.trees.split import CANDIDATE, may_be_divided, middle_value, no_split, search, search_shared
 
 SPLIT = np.dtype(CANDIDATE, align=True)
@@ -108,7 +108,6 @@ NO_SIBLING = -1
 _SORTED_ROWS = 1 << 12
 _ADDED = 1 << 14
 _SEARCHED_BINS = 1 << 12
-PARTS = 4  # of the rows for each thread, so that one that is late leaves its to others
 # Rows that are worth fetching for one word alone; four times as many for two, and so on: halving the words of
 # a task reads rows twice as often, doubling them leaves twice as many sums to be brought together.
 _ROWS_OF_WORD = 5000

@@ -24,9 +24,9 @@ from pomona.trees.allowed import Groups, group_bits
 from pomona.trees.binning import Bins
 from pomona.trees.categories import N_WORDS, members_of_bins, walk_rest
 from pomona.trees.codes import Codes
-from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, PARTS, SPLIT, Table, find_addresses
+from pomona.trees.divide import LEAF, N_ADDRESSES, NODE, ORDER, SPLIT, Table, find_addresses
 from pomona.trees.divide_rest import divide_rest
-from pomona.trees.histogram import IN_PLACE, SCRATCH, WORDS, pack, power_of_two, share
+from pomona.trees.histogram import IN_PLACE, PARTS, SCRATCH, WORDS, pack, power_of_two, share
 from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
 

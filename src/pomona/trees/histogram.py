@@ -44,8 +44,10 @@ WORDS = BLOCK_WIDTH // 8
 IN_PLACE: NDArray[np.int64] = np.empty(0, np.int64)
 """The numbers of documents that are numbered as they stand."""
 
+PARTS = 4
+"""Of what there is to do, for each thread, so that one that is late leaves its own to others."""
+
 _DOCS = 1 << 13  # worth a task, where one takes a nanosecond
-_PARTS = 4
 _NO_SUMS = (0, 0, 0)
 _INFINITE = np.int32(0x7F800000)  # the bits of infinity; those of NaN are above
 _ONE = np.uint64(1)
@@ -320,8 +322,8 @@ def _added(parts: NDArray[np.int64], peers: Peers) -> tuple[int, int, int]:
 
 
 def share(n_docs: int) -> int:
-    """The documents of a part, of which each thread takes some: one that is late leaves its to others."""
-    return max(1, -(-n_docs // max(1, min(_PARTS * n_threads(), n_docs // _DOCS))))
+    """The documents of a part."""
+    return max(1, -(-n_docs // max(1, min(PARTS * n_threads(), n_docs // _DOCS))))
 
 
 def power_of_two(limit: float, total: float) -> float:
