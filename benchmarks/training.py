@@ -5,6 +5,7 @@
     python -m benchmarks.training --growth        # of documents, of features, of trees
     python -m benchmarks.training --copies 1,8    # 700k × 136 so many times (22: 15 GB of memory)
     python -m benchmarks.training --threads 1,16  # the same training with so many threads
+    python -m benchmarks.training --turns 3       # ours, LightGBM's, ours, so many times
     POMONA_DATA=/your/data python -m benchmarks.training --small   # MQ2008 and MQ2007, judged after each tree
 
 Every library trains on the same arrays with the same number of threads, binning included, in one process
@@ -138,6 +139,17 @@ def scaling(train, trees, counts):
         print(f"| {count} | {seconds:.2f} | {first / seconds:.2f} |", flush=True)
 
 
+def in_turns(train, trees, threads, times):
+    """LightGBM's seconds between two of ours, so that a machine that slows down is seen to."""
+    print("| Pomona | LightGBM | Pomona | LightGBM's, times ours |\n|---:|---:|---:|---:|")
+    for _ in range(times):
+        before, _ = pomona_run(train, trees)
+        theirs, _ = lightgbm_run(train, trees, threads)
+        after, _ = pomona_run(train, trees)
+        ratio = 2 * theirs / (before + after)
+        print(f"| {before:.2f} | {theirs:.2f} | {after:.2f} | {ratio:.2f} |", flush=True)
+
+
 def small(trees=200):
     """Folds that a training takes a second of, validation queries judged after each tree."""
     import lightgbm as lgb
@@ -172,6 +184,7 @@ def main():
     numbers = {"type": lambda text: [int(number) for number in text.split(",")]}
     parser.add_argument("--copies", **numbers, help="numbers with commas between")
     parser.add_argument("--threads", **numbers, help="numbers with commas between")
+    parser.add_argument("--turns", type=int, default=0, help="beside LightGBM, so many times")
     parser.add_argument("--queries", type=int, default=6000)
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--only", default="", help="names, or parts of them, with commas between")
@@ -192,6 +205,8 @@ def main():
         return documents(train, arguments.trees, arguments.copies)
     if arguments.threads:
         return scaling(train, arguments.trees, arguments.threads)
+    if arguments.turns:
+        return in_turns(train, arguments.trees, threads, arguments.turns)
     runs = {
         "Pomona": lambda: pomona_run(train, arguments.trees),
         "LightGBM lambdarank": lambda: lightgbm_run(train, arguments.trees, threads),
