@@ -80,6 +80,18 @@ def test_members_that_sleep_are_woken():
     assert (run(team.board)[0] == SQUARES).all()  # by the lead alone
 
 
+def test_members_go_home_whenever_a_team_ends():
+    for k in range(30):
+        before = set(threading.enumerate())
+        team = Team(4)
+        members = set(threading.enumerate()) - before
+        time.sleep(k / 2000)  # while they watch, go to sleep, or sleep
+        team.end()
+        for member in members:
+            member.join(60)
+            assert not member.is_alive()
+
+
 def test_who_finds_the_team_led_works_alone():
     with team_board(2) as board:
         others = []

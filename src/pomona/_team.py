@@ -297,7 +297,8 @@ class Team:
         while not self._is_over:
             _serve(self.board, member)
             self._is_asleep[member] = True
-            self._doors[member].acquire()
+            if not self._is_over:  # asked again: who ends a team wakes only those that are said to sleep
+                self._doors[member].acquire()
 
     def wake(self) -> None:
         """Have those watch the board who have gone to sleep."""
