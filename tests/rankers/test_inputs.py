@@ -10,7 +10,14 @@ from scipy.sparse import dok_array
 
 import pomona as pm
 from pomona.errors import InputError
-from pomona.rankers.inputs import as_dataset, checked_weights, query_weights, rows_of
+from pomona.rankers.inputs import (
+    as_dataset,
+    checked_weights,
+    means_of_queries,
+    query_weights,
+    rows_of,
+    weights_in_queries,
+)
 
 NAMES = ("bm25", "clicks", "age")
 X = np.array([[1.5, 3, -1], [0.25, 0, 7], [np.nan, 2, 0.5]], np.float32)
@@ -42,6 +49,36 @@ def test_weights_follow_the_rows_into_the_dataset():
     for given in ([1, 2], [1, 2, -1], [1, 2, np.inf], [0, 0, 0]):
         with pytest.raises(InputError, match="weights"):
             checked_weights(given, data)
+
+
+def test_what_is_no_weight_is_refused():
+    data = pm.Dataset(np.ones((2, 1)), [0, 1], [7, 7])
+    for given in ([1.0], [1.0, -1.0], [1.0, np.nan], [1.0, np.inf]):
+        for make in (query_weights, weights_in_queries):
+            with pytest.raises(InputError, match="weights"):
+                make(np.array(given), data)
+
+
+def test_weights_relative_to_the_mean_of_the_documents_that_count():
+    data = pm.Dataset(np.ones((6, 1)), np.arange(6), [1, 1, 1, 2, 2, 3])
+    by_query, relative = weights_in_queries(np.array([1.0, 0.0, 3.0, 0.0, 0.0, 5.0]), data)
+    assert by_query.tolist() == [(1 + 3) / 2, 0, 5]
+    assert relative.tolist() == [1 / 2, 0, 3 / 2, 1, 1, 1]
+
+
+def test_equal_weights_in_a_query_are_exactly_1():
+    data = pm.Dataset(np.ones((7, 1)), np.arange(7), [1, 1, 1, 2, 2, 2, 2])
+    assert weights_in_queries(None, data)[1] is None
+    assert weights_in_queries(np.array([0.1] * 3 + [0.0] * 4), data)[1] is None
+    relative = weights_in_queries(np.array([0.1] * 3 + [0.0, 0.7, 0.7, 0.7]), data)[1]
+    assert relative.tolist() == [1, 1, 1, 0, 1, 1, 1]
+
+
+def test_a_method_of_means_warns_where_weights_differ_inside_a_query():
+    data = pm.Dataset(np.ones((3, 1)), np.arange(3), [1, 1, 2])
+    assert means_of_queries(np.array([2.0, 2.0, 1.0]), data, "AdaRank", "").tolist() == [2, 1]
+    with pytest.warns(UserWarning, match="AdaRank uses the mean weight .* as it weighs whole queries"):
+        means_of_queries(np.array([1.0, 3.0, 1.0]), data, "AdaRank", "it weighs whole queries")
 
 
 def tables():

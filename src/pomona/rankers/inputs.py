@@ -6,6 +6,7 @@ dataset is gathered from them. So it takes microseconds, and refuses what a data
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
@@ -48,18 +49,71 @@ def not_empty(train: Dataset) -> Dataset:
 
 
 def query_weights(weights: Values | None, data: Dataset) -> Values:
-    """The mean weight of each query's documents; 1 where they have none."""
+    """The mean weight of each query's documents, by which queries are averaged; 1 where they have none."""
     if weights is None:
         return np.ones(data.n_queries)
+    _refuse_no_weights(weights, data)
     sums: Values = np.add.reduceat(weights, data.gathered().query_ptr[:-1])
     return sums / data.query_lengths
+
+
+def weights_in_queries(weights: Values | None, data: Dataset) -> tuple[Values, Values | None]:
+    """What a loss makes of the weights of documents: (w̄ of each query, r of each document).
+
+    A document counts if its weight is above 0. w̄ is the mean weight of the documents of a query that count, 0
+    where none does, and r = w / w̄, 0 of a document that does not count. A pair counts w̄ r_i r_j, a term of a
+    list-wise or point-wise loss w̄ r_i. Where r is 1 for all documents (also of queries without any weight,
+    whose w̄ is 0), it is None.
+
+    >>> data = Dataset(np.ones((5, 1)), [0, 1, 2, 0, 1], [1, 1, 1, 2, 2])
+    >>> by_query, relative = weights_in_queries(np.array([1.0, 3.0, 0.0, 2.0, 2.0]), data)
+    >>> by_query.tolist(), relative.tolist()
+    ([2.0, 2.0], [0.5, 1.5, 0.0, 1.0, 1.0])
+    >>> weights_in_queries(np.array([3.0, 3.0, 3.0, 2.0, 2.0]), data)
+    (array([3., 2.]), None)
+    """
+    if weights is None:
+        return np.ones(data.n_queries), None
+    _refuse_no_weights(weights, data)
+    starts, lengths = data.gathered().query_ptr[:-1], data.query_lengths
+    counts = weights > 0
+    sums = np.add.reduceat(weights, starts)
+    by_query: Values = sums / np.maximum(np.add.reduceat(counts.astype(np.int64), starts), 1)
+    highest = np.maximum.reduceat(weights, starts)
+    lowest = np.minimum.reduceat(np.where(counts, weights, np.inf), starts)
+    if np.array_equal(highest, np.minimum.reduceat(weights, starts)):
+        return by_query, None
+    is_mixed, means = np.repeat(highest > lowest, lengths), np.repeat(by_query, lengths)
+    relative = counts.astype(np.float64)  # exactly 1 in a query of equal weights, whatever rounding does
+    np.divide(weights, means, out=relative, where=is_mixed)
+    relative[np.repeat(highest == 0, lengths)] = 1.0
+    return by_query, relative
+
+
+def means_of_queries(weights: Values | None, data: Dataset, ranker: str, reason: str) -> Values:
+    """The w̄ of `weights_in_queries`, for a method that can use no more; a warning says so if that matters.
+
+    reason : why, as a main clause: "AdaRank weighs whole queries".
+    """
+    by_query, relative = weights_in_queries(weights, data)
+    if relative is not None:
+        warnings.warn(
+            f"{ranker} uses the mean weight of each query's documents, as {reason}: weights that differ "
+            "inside a query are not told apart",
+            stacklevel=2,
+        )
+    return by_query
+
+
+def _refuse_no_weights(weights: Values, data: Dataset) -> None:
+    if weights.shape != (data.n_docs,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError(f"expected {data.n_docs} finite weights not below 0, one a document")
 
 
 def checked_weights(given: ArrayLike, data: Dataset) -> Values:
     """Weights that came with the rows, in the order of `data.gathered()`."""
     weights = np.asarray(given, np.float64)
-    if weights.shape != (data.n_docs,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise InputError(f"expected {data.n_docs} finite weights not below 0, one a document")
+    _refuse_no_weights(weights, data)
     if not weights.any():
         raise InputError("all weights are zero: there is nothing to learn from")
     return data.from_input_order(weights)

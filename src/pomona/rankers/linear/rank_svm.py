@@ -115,7 +115,8 @@ class PairLoss:
     def _centered(self, w: Values) -> Scores:
         """Scores less the mean of their query: differences stay, and large sums lose fewer digits."""
         scores = weighted_sums(self._data.X, w)
-        return scores - np.repeat(query_weights(scores, self._data), self._lengths)
+        means = np.add.reduceat(scores, self._data.query_ptr[:-1]) / self._lengths
+        return scores - np.repeat(means, self._lengths)
 
     def _partners(self, values: Values) -> tuple[Values, Values, Values]:
         """Of each document, its partners above and below within the margin, and the sum of their values."""
