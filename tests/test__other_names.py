@@ -7,9 +7,10 @@ import lightgbm
 import pytest
 import xgboost
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
 
 import pomona as pm
-from pomona._other_names import OTHER_NAMES, unknown_parameter
+from pomona._other_names import NAMES, our_name, unknown_parameter
 from pomona._registry import entries
 from pomona.errors import PomonaError
 
@@ -38,21 +39,88 @@ def test_a_ranker_tells_its_own_name(given, said):
 
 
 def test_the_name_is_that_of_the_ranker():
-    for cls, name in ((pm.RankBoost, "n_rounds"), (pm.LARF, "n_epochs"), (pm.RankSVM, "max_iterations")):
+    for cls, name in ((pm.RankBoost, "n_rounds"), (pm.AdaRank, "n_rounds"), (pm.Ensemble, "n_models")):
         with pytest.raises(TypeError, match=f"n_estimators is called {name} here"):
             cls(n_estimators=3)
+    for cls, name in ((pm.RankNet, "n_epochs"), (pm.LARF, "n_epochs"), (pm.RankSVM, "max_iterations")):
+        with pytest.raises(TypeError, match=f"max_iter is called {name} here"):
+            cls(max_iter=3)
     with pytest.raises(TypeError, match=r"unknown parameter of RandomRanker 'n_estimators': \(known: "):
         pm.RandomRanker(n_estimators=3)
     assert pm.RandomForest(objective="lambda").objective == "lambda"
+
+
+@pytest.mark.parametrize(
+    ("cls", "name", "said"),
+    [
+        (pm.FSMRank, "reg_lambda", "lambda2 does the opposite"),
+        (pm.FSMRank, "reg_alpha", "there is no l1 penalty; lambda1 makes similar features compete"),
+        (pm.FenchelRank, "reg_alpha", "a larger l1 regularizes less"),
+        (pm.FenchelRank, "alpha", "a larger l1 regularizes less"),
+        (pm.RankSVM, "reg_lambda", "a larger C regularizes less"),
+        (pm.SVMMap, "l2", "a larger C regularizes less"),
+        (pm.PermuRank, "reg_alpha", "a larger C regularizes less"),
+        (pm.LogisticRegression, "C", "l2 = 1 / C"),
+        (pm.LinearRegression, "C", "a larger C less"),
+        (pm.SmoothRank, "reg_lambda", "towards those of a least-squares line"),
+        (pm.LambdaMART, "reg_alpha", "there is no l1 penalty"),
+        (pm.RankSVM, "n_estimators", "no trees or boosting rounds"),
+        (pm.PermuRank, "n_estimators", "working sets"),
+        (pm.LARF, "eta", "the share of probability"),
+        (pm.LinearRegression, "lambdarank_norm", "puts features on a common scale"),
+        (pm.RankNet, "rate_drop", "hidden units"),
+    ],
+)
+def test_a_parameter_that_means_something_else_is_not_called_the_same(cls, name, said):
+    with pytest.raises(TypeError, match=said) as refused:
+        cls(**{name: 1})
+    assert f"{name} is called" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("cls", "name", "ours"),
+    [
+        (pm.LambdaMART, "max_features", "feature_fraction_bynode"),  # of scikit-learn: of each split
+        (pm.LambdaMART, "colsample_bytree", "feature_fraction"),
+        (pm.LambdaMART, "reg_lambda", "l2"),
+        (pm.LambdaMART, "lambdarank_norm", "normalize"),
+        (pm.LinearRegression, "alpha", "l2"),
+        (pm.RankNet, "weight_decay", "l2"),
+        (pm.RankBoost, "tc", "n_thresholds"),
+        (pm.LambdaMART, "tc", "max_bins"),
+        (pm.MART, "alpha", None),
+        (pm.FSMRank, "reg_lambda", None),
+        (pm.RankCosine, "reg_lambda", None),
+    ],
+)
+def test_our_name(cls, name, ours):
+    assert our_name(name, inspect.signature(cls).parameters) == ours
+
+
+def test_alpha_of_ridge_is_l2():
+    """min Σ (w·x + b − y)² + α ‖w‖² is scikit-learn's Ridge."""
+    data = pm.simulate(5, docs_per_query=8, n_features=3, seed=0)
+    ours = pm.LinearRegression(l2=3.0, normalize=None).fit(data)
+    theirs = Ridge(alpha=3.0).fit(data.X.astype(float), data.y)
+    assert ours.coef_ == pytest.approx(theirs.coef_, rel=1e-9)
+
+
+def test_c_is_one_over_l2_of_logistic_regression():
+    data = pm.simulate(5, docs_per_query=8, n_features=3, seed=0)
+    ours = pm.LogisticRegression(kind="binary", l2=4.0, normalize=None).fit(data)
+    theirs = LogisticRegression(C=1 / 4, tol=1e-10).fit(data.X.astype(float), data.y > 0)
+    assert ours.coef_ == pytest.approx(theirs.coef_[0], rel=1e-5)
 
 
 def test_every_name_of_ours_is_one_and_no_other_is():
     ours = {
         name for entry in entries("rankers").values() for name in inspect.signature(entry.load()).parameters
     }
-    assert {name for names in OTHER_NAMES.values() for name in names} <= ours
+    assert {one.ours for one in NAMES} <= ours
+    assert {mark for one in NAMES for mark in f"{one.beside} {one.without}".split()} <= ours
     forest = set(pm.LambdaMART().get_params())
-    assert not forest & OTHER_NAMES.keys()
+    assert not forest & {name for one in NAMES if one.ours in forest for name in one.theirs.split()}
 
 
 @pytest.mark.parametrize("peer", [lightgbm.LGBMRanker, xgboost.XGBRanker])
