@@ -1,23 +1,77 @@
+import itertools
+
 import numpy as np
 import pytest
 
 from golden import thesis
 from pomona.errors import InputError
+from pomona.measures.lists import ScoredQueries
 from pomona.measures.parse import measure
-from pomona.measures.seznam_rank import SR4, WEIGHTS, SeznamRank
+from pomona.measures.seznam_rank import FLAT_WEIGHTS, SR4, WEIGHTS, SeznamRank
+from pomona.objectives.lambdas import LambdaObjective
 
 
 def test_thesis_tables():
     for labels, (_, _, printed) in thesis.rows(thesis.GRADED, 3):
         assert f"{SR4().of_query(labels):.5f}" == printed
-    for row, printed in thesis.LONG_SR4.items():
-        assert f"{SR4(clip=False).of_query(thesis.LONG[row][0]):.6f}" == printed
+    for (labels, _, _), printed in zip(thesis.LONG, thesis.LONG_SR4, strict=True):
+        assert f"{SR4(clip=False).of_query(labels):.6f}" == printed
 
 
-@pytest.mark.parametrize(("row", "value"), [(1, 0.33), (5, 0.33972), (7, 0.31671)])
-def test_lists_of_table_3_5_whose_print_nothing_explains(row, value):
-    """π2, π6 and π8 hold no 4; with all 2s worth the printed 0.55, π8 would exceed its printed 0.45."""
-    assert SR4(clip=False).of_query(thesis.LONG[row][0]) == pytest.approx(value, abs=1e-9)
+def test_lists_without_the_top_grade():
+    # Without a 4: 0.1, 0.55 and 1.0 for grades 1 to 3, by flatter weights; 0.40, 0.16, 0.10, 0.06 come first.
+    assert SR4().of_query([3, 2, 1, 0]) == pytest.approx(0.40 * 1 + 0.16 * 0.55 + 0.10 * 0.1)
+    assert SeznamRank().of_query([4, 3, 2, 1]) == SR4().of_query([3, 2, 1, 0])
+    # With one, anywhere in the query: 0.06, 0.33, 0.60 and 1.17.
+    below = 0.702 * 0.60 + 0.134 * 0.33 + 0.047 * 0.06
+    assert SR4().of_query([3, 2, 1, *[0] * 17]) == pytest.approx(0.40 + 0.16 * 0.55 + 0.01)
+    assert SR4().of_query([3, 2, 1, *[0] * 17, 4]) == pytest.approx(below)
+    assert SR4(k=2).of_query([3, 2, 4]) == pytest.approx(0.702 * 0.60 + 0.134 * 0.33)
+    assert sum(FLAT_WEIGHTS) == pytest.approx(1)
+    assert list(FLAT_WEIGHTS) == sorted(FLAT_WEIGHTS, reverse=True)
+
+
+def test_a_top_grade_that_was_not_retrieved_belongs_to_the_list():
+    # A system cannot gain by leaving the only perfect document out.
+    pool, pool_ptr = np.array([4.0, 3.0, 0.0]), np.array([0, 3])
+    run = ScoredQueries(np.array([3.0]), np.array([1.0]), np.array([0, 1]), None, pool, pool_ptr)
+    assert SR4().of_lists(run.ranked())[0] == pytest.approx(0.702 * 0.60)
+
+
+def test_queries_of_both_kinds_each_by_its_rule():
+    random = np.random.default_rng(3)
+    labels = random.integers(0, 5, 200)
+    query_ptr = np.arange(0, 201, 4)
+    scores = random.integers(0, 3, 200).astype(float)  # with ties
+    for one in (SR4(), SR4(clip=False), SR4(k=3)):
+        for ties in ("stable", "expected"):
+            together = one.of_lists(ScoredQueries(labels, scores, query_ptr).ranked(ties))
+            for q, (begin, end) in enumerate(itertools.pairwise(query_ptr)):
+                alone = ScoredQueries(labels[begin:end], scores[begin:end], np.array([0, 4])).ranked(ties)
+                assert together[q] == pytest.approx(one.of_lists(alone)[0], abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["sr4", "sr4(clip=false)"])
+def test_what_lambdas_push_towards(measure):
+    """Swaps of queries of both kinds change the measure as the lambdas think."""
+    labels, query_ptr = np.array([3, 0, 2, 1, 4, 0, 1, 2], np.float32), np.array([0, 4, 8])
+    gradient, hessian = np.empty((2, 8), np.float32)
+    objective = LambdaObjective(measure, labels, query_ptr, sigma=1.0, normalize=False)
+    objective.gradients(np.zeros(8), gradient, hessian)
+    # With equal scores a pair's λ is |Δ| / 2. In the first query, flat: ranks in the objective's order.
+    one, expected = SR4(clip="false" not in measure), np.zeros(8)
+    for begin, end in ((0, 4), (4, 8)):
+        order = begin + objective.tie_order[begin:end]
+        for a, b in itertools.combinations(range(4), 2):
+            i, j = order[a], order[b]
+            swapped = labels[order].copy()
+            swapped[[a, b]] = swapped[[b, a]]
+            push = abs(one.of_query(swapped) - one.of_query(labels[order])) / 2
+            if labels[i] != labels[j]:
+                better, worse = (i, j) if labels[i] > labels[j] else (j, i)
+                expected[better] -= push
+                expected[worse] += push
+    assert gradient == pytest.approx(expected, abs=1e-6)
 
 
 def test_correlations_of_table_3_4():

@@ -203,7 +203,7 @@ class SmoothRank(LinearRanker):
     - The range of σ and of `l2`, both chosen on the validation queries.
     - The mean over queries instead of their sum, so that `l2` does not depend on their number.
     - An intercept for each query in the line that training starts from.
-    - The form for AP, and cascade measures. The ceiling on a query's sum that SeznamRank has is not smoothed.
+    - The form for AP, and cascade measures. SeznamRank, whose weights differ between queries, is refused.
     """
 
     name = "smoothrank"
