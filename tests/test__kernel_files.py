@@ -60,14 +60,28 @@ def test_kernels_see_only_what_their_digest_covers():
                     )
 
 
-def test_kernels_of_old_sources_are_forgotten(tmp_path):
-    for name, age_days in (("old", 31), ("new", 1)):
-        inner = tmp_path / name / "numba_made"
-        inner.mkdir(parents=True)
-        (inner / "kernel.nbi").touch()
-        os.utime(tmp_path / name, times=(time.time() - age_days * 86400,) * 2)
-    _kernel_files._forget_old(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+def test_kernels_of_old_sources_are_forgotten(tmp_path, monkeypatch):
+    """Only what numba made for us, in folders with our names: neither other files nor links to elsewhere."""
+    monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
+    home, digest = tmp_path / "cache" / "pomona-kernels", "0123456789abcdef"
+    kernel = f"trees_{digest * 2}{digest[:8]}/grower.fit-3.py311.nbi"
+    folders = {"old": 31, "new": 1, "shared": 31, "mine": 31}
+    for name in folders:
+        file = home / f"{name}-{digest}" / kernel
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"precious" if name == "mine" else b"\x80\x04 pickled")
+    (home / f"shared-{digest}" / "mine.txt").write_text("precious")
+    (home / "notes").mkdir()
+    (home / "notes" / "mine.txt").write_text("precious")
+    (home / "linked").symlink_to(home / f"new-{digest}")
+    for name, age in folders.items():
+        os.utime(home / f"{name}-{digest}", times=(time.time() - age * 86400,) * 2)
+    os.utime(home / "notes", times=(0, 0))
+    _kernel_files._forget_old(home)
+    left = {file.relative_to(home).as_posix() for file in home.rglob("*") if file.is_file()}
+    ours, mine = f"new-{digest}/{kernel}", f"mine-{digest}/{kernel}"
+    assert left - {f"linked/{kernel}"} == {ours, mine, f"shared-{digest}/mine.txt", "notes/mine.txt"}
+    assert not (home / f"old-{digest}").exists()
 
 
 _FIT = "from pomona.measures.parse import measure; print(measure('ndcg').of_query([2, 1]))"

@@ -25,7 +25,7 @@ def test_large_arrays_lie_in_a_file_without_a_name(cache: Path) -> None:
     array[4, -1] = 7
     assert array.sum() == 7
     if os.name == "posix":
-        assert list((cache / "data").iterdir()) == []
+        assert list((cache / "pomona-parsed").iterdir()) == []
     assert large_zeros(3, np.int64).tolist() == [0, 0, 0]
 
 

@@ -65,16 +65,23 @@ def whole_file(
 
 
 def write_arrays(
-    path: Path, kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    path: Path,
+    kind: str,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    follows_links: bool = True,
 ) -> None:
     """Write `arrays` and `header` (anything JSON can hold) as a file of this `kind`."""
-    with array_file(path, kind, header, arrays) as file:
+    with array_file(path, kind, header, arrays, follows_links=follows_links) as file:
         for name, array in arrays.items():
             file.write(name, [array])
 
 
 @contextlib.contextmanager
-def array_file(path: Path, kind: str, header: Mapping[str, Any], names: Iterable[str]) -> Iterator[ArrayFile]:
+def array_file(
+    path: Path, kind: str, header: Mapping[str, Any], names: Iterable[str], *, follows_links: bool = True
+) -> Iterator[ArrayFile]:
     """A file of this `kind` for arrays of these names, which need not fit into memory.
 
     What is added to the `header` meanwhile must be no longer than what it replaces.
@@ -82,7 +89,8 @@ def array_file(path: Path, kind: str, header: Mapping[str, Any], names: Iterable
     # Whole even seconds: every file system can store them.
     modified_ns = int(time.time()) // 2 * 2 * 10**9
     room = len(json.dumps([kind, header])) + sum(len(json.dumps(name)) + _ENTRY for name in names) + _ENTRY
-    with whole_file(path, modified_ns) as file:
+    with whole_file(path, modified_ns, follows_links=follows_links) as file:
+        file.write(_MAGIC)  # so that what is left of a process that was killed is known as ours
         written = ArrayFile(file, _aligned(_HEAD.size + room))
         yield written
         written.describe({"kind": kind, "header": header, "modified_ns": modified_ns})

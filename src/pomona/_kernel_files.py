@@ -13,7 +13,7 @@ import warnings
 from functools import cache
 from pathlib import Path
 
-from pomona._cache import cache_directory, is_private
+from pomona._cache import cache_part, forget, is_private
 
 
 @cache
@@ -39,7 +39,7 @@ def _kernel_home() -> Path:
 
     Loading a compiled kernel runs what its file says, so a directory that others can write to is not used.
     """
-    home = cache_directory() / "kernels"
+    home = cache_part("kernels")
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         if is_private(home):
@@ -86,4 +86,4 @@ def _forget_old(home: Path, days: float = 30) -> None:
     """Remove the kernels of sources that were last used long ago."""
     for old in home.iterdir():
         if time.time() - old.stat().st_mtime > days * 86400:
-            shutil.rmtree(old, ignore_errors=True)
+            forget("kernels", inside=old.name)

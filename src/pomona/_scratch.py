@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pomona._cache import cache_directory
+from pomona._cache import cache_part
 from pomona._machine import in_units, memory_room
 from pomona.errors import InputError
 
@@ -36,7 +36,7 @@ def large_zeros(shape: int | tuple[int, ...], dtype: Any, among: int = 0) -> NDA
     n_bytes = math.prod(sizes) * np.dtype(dtype).itemsize
     if fits_memory(max(n_bytes, among)):
         return np.zeros(sizes, dtype)
-    directory = cache_directory() / "data"
+    directory = cache_part("parsed")
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory) as file:

@@ -19,7 +19,7 @@ TEXT = "2 qid:b 1:0.5 3:NULL # d1\n0 qid:a 2:nan\n1 qid:b 1:8 # d2 x\n"
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "data"
+    return tmp_path / "cache" / "pomona-parsed"
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_copy_that_cannot_be_written_only_warns(
     assert_same(data, read_letor(path))
     cache.unlink()
 
-    def full(*arguments: Any) -> None:
+    def full(*arguments: Any, **options: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(parsed_cache, "write_arrays", full)
@@ -227,12 +227,51 @@ def test_many_writers_at_once(path: Path, cache: Path) -> None:
 
 
 def test_copies_that_nobody_used_for_long_are_forgotten(path: Path, cache: Path) -> None:
-    cache.mkdir(parents=True)
-    old, half = cache / "old.pomona", cache / ".new.pomona.0123.part"
+    cache.mkdir(parents=True, mode=0o700)
+    digest = "0123456789abcdef" * 2
+    old, half = cache / f"{digest}.pomona", cache / f".{digest}.pomona.{digest[:16]}.part"
     for file in (old, half):
-        file.write_text("x")
+        file.write_bytes(b"POMONA\0\1 and so on")
         os.utime(file, (0, 0))
     read_letor(path, cache=True)
     assert not old.exists()
     assert not half.exists()
     assert len(list(cache.iterdir())) == 1
+
+
+def test_old_files_of_others_stay_where_they_are(path: Path, cache: Path, tmp_path: Path) -> None:
+    """In the cache directory, in the folders of older versions, and in our own."""
+    digest = "0123456789abcdef" * 2
+    (tmp_path / "behind").write_bytes(b"POMONA\0\1 behind a link")
+    names = ("old.csv", f"{digest}.pomona", f"{digest}.mapped", "sub/old.csv", f"{digest}.part")
+    files = [folder / name for folder in (cache, cache.parent, cache.parent / "data") for name in names]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file.write_text("precious")
+        os.utime(file, (0, 0))
+    link = cache / f"{digest[::-1]}.pomona"
+    link.symlink_to(tmp_path / "behind")
+    os.utime(tmp_path / "behind", (0, 0))
+    read_letor(path, cache=True)
+    assert all(file.read_text() == "precious" for file in files)
+    assert link.is_symlink()
+    assert (tmp_path / "behind").exists()
+
+
+def test_a_copy_is_not_written_through_a_link(path: Path, cache: Path, tmp_path: Path) -> None:
+    read_letor(path, cache=True)
+    (copy,) = cache.iterdir()
+    copy.unlink()
+    (tmp_path / "behind").write_text("precious")
+    copy.symlink_to(tmp_path / "behind")
+    read_letor(path, cache=True)
+    assert (tmp_path / "behind").read_text() == "precious"
+
+
+def test_what_a_killed_writer_leaves_is_known_as_ours(tmp_path: Path) -> None:
+    from pomona._arrays import array_file
+
+    with array_file(tmp_path / "a", "kind", {}, ["x"]) as file:
+        file.write("x", [np.zeros(9000)])
+        (half,) = tmp_path.glob(".a.*.part")
+        assert half.read_bytes()[:7] == b"POMONA\0"

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import pomona as pm
-from pomona._cache import cache_directory
+from pomona._cache import cache_part
 from pomona.experiments.results import read_results
 
 N_SMALL = 1
@@ -27,10 +27,10 @@ _READ = "import sys, pomona as pm; print(pm.read_letor(sys.argv[1], cache=True).
 class Target:
     def __init__(self, folder: Path) -> None:
         self._folder, self._environment = folder, {**os.environ, "POMONA_CACHE": str(folder / "cache")}
-        kernels = cache_directory() / "kernels"  # are shared: what is killed shall be at work
+        kernels = cache_part("kernels")  # are shared: what is killed shall be at work
         kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / "cache").mkdir()
-        (folder / "cache" / "kernels").symlink_to(kernels)
+        (folder / "cache" / "pomona-kernels").symlink_to(kernels)
         self._data = folder / "train.txt"
         pm.write_letor(pm.simulate(400, docs_per_query=40, n_features=30, seed=1), self._data)
         self._seconds: dict[str, float] = {}
@@ -44,7 +44,7 @@ class Target:
         self._number += 1
         place = self._folder / f"{kind}{self._number}.pomona"
         if kind == "read":
-            shutil.rmtree(self._folder / "cache" / "data", ignore_errors=True)
+            shutil.rmtree(self._folder / "cache" / "pomona-parsed", ignore_errors=True)
         for _ in range(random.integers(1, 3)):
             self._kill(kind, place, random.random() * self._seconds[kind])
             if kind == "train" and place.exists():

@@ -171,7 +171,7 @@ def test_the_bundle_is_made_once(tmp_path, monkeypatch):
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path))
     page_module.vega.cache_clear()
     made = page_module.vega()
-    assert [path.suffix for path in tmp_path.iterdir()] == [".js"]
+    assert [path.suffix for path in (tmp_path / "pomona-vega").iterdir()] == [".js"]
     monkeypatch.setattr(page_module.vl_convert, "javascript_bundle", None)
     page_module.vega.cache_clear()
     assert page_module.vega() == made
@@ -182,9 +182,9 @@ def test_the_bundle_is_made_once(tmp_path, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has other rights")
 def test_a_bundle_that_others_could_have_written_is_not_used(tmp_path, monkeypatch):
     """It is a script of every report that is made."""
-    shared = tmp_path / "shared"
+    shared = tmp_path / "pomona-vega"
     shared.mkdir()
-    monkeypatch.setenv("POMONA_CACHE", str(shared))
+    monkeypatch.setenv("POMONA_CACHE", str(tmp_path))
     monkeypatch.setattr(page_module.vl_convert, "javascript_bundle", lambda snippet: "ours")
     name = f"vega-{page_module.version('vl-convert-python')}.js"
     for mode, used in ((0o777, "ours"), (0o775, "ours"), (0o1777, "ours"), (0o755, "theirs")):

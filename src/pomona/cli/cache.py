@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +22,7 @@ _WHAT = {
     "data": "parsed copies of text files and tables: made again when next read",
     "vega": "the script of reports",
 }
+_PARTS = {"kernels": "kernels", "data": "parsed", "vega": "vega"}
 
 
 def cache(
@@ -34,28 +34,28 @@ def cache(
 ) -> None:
     """Show what is kept on this machine and how large it is, or remove it; all of it can be made again.
 
-    The place is the operating system's for caches, or what POMONA_CACHE names.
+    The place is the operating system's for caches, or what POMONA_CACHE names. Only files that Pomona made
+    are counted and removed; whatever else lies there stays.
 
     \b
     Example:  pomona cache
               pomona cache clear --what data
     """
-    from pomona._cache import cache_directory
+    from pomona._cache import cache_directory, forget, own_files
     from pomona.cli.output import print_json, print_table
     from pomona.errors import UnknownNameError
 
     if what is not None and what not in _WHAT:
         raise UnknownNameError("part of the cache", what, _WHAT)
     home = cache_directory()
-    parts = {name: _files(home, name) for name in _WHAT if what in (None, name)}
+    parts = {name: list(own_files(_PARTS[name])) for name in _WHAT if what in (None, name)}
     facts: dict[str, Any] = {
         name: {"files": len(files), "bytes": sum(path.stat().st_size for path in files)}
         for name, files in parts.items()
     }
     if action is Action.CLEAR:
-        for files in parts.values():
-            for path in files:
-                path.unlink(missing_ok=True)
+        for name in parts:
+            forget(_PARTS[name])
     if as_json:
         print_json({"directory": str(home), "cleared": action is Action.CLEAR, **facts})
         return
@@ -65,10 +65,3 @@ def cache(
         for name, fact in facts.items()
     ]
     print_table(["what", "files", "size", ""], rows)
-
-
-def _files(home: Path, name: str) -> list[Path]:
-    """The files of a part; only those that Pomona writes there."""
-    if name == "vega":
-        return [path for path in home.glob("vega-*.js") if path.is_file()]
-    return [path for path in (home / name).rglob("*") if path.is_file()]

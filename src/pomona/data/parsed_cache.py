@@ -13,7 +13,6 @@ import json
 import logging
 import os
 import secrets
-import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._arrays import read_arrays, write_arrays
-from pomona._cache import cache_directory, is_private
+from pomona._cache import cache_part, forget, is_private
 from pomona.data.dataset import Dataset
 from pomona.data.stream import write_stream
 from pomona.data.text import TextColumn
@@ -72,8 +71,9 @@ def kept(
         if _fingerprint(sources) == before:
             copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _refuse_open(copy.parent)
-            write_arrays(copy, _KIND, {"sources": before, **_facts(data)}, _arrays(data))
-            _forget_old(copy.parent)
+            header = {"sources": before, **_facts(data)}
+            write_arrays(copy, _KIND, header, _arrays(data), follows_links=False)
+            forget("parsed", days=_KEPT_DAYS)
     except (OSError, PomonaError) as error:
         warnings.warn(f"no copy of {sources[0]} is kept: {error}", RuntimeWarning, stacklevel=3)
     return data
@@ -81,7 +81,7 @@ def kept(
 
 def mapped(stream: Stream) -> Dataset:
     """Data that may be larger than memory, from pieces: they lie in a file that is gone when they are."""
-    directory = cache_directory() / "data"
+    directory = cache_part("parsed")
     if not _can_be_written(directory):
         raise InputError(
             f"{stream.name} does not fit into memory, nor can {directory} be used: set POMONA_CACHE"
@@ -96,9 +96,9 @@ def _streamed(path: Path, facts: dict[str, Any], stream: Stream, is_kept: Callab
     write_stream(path, _KIND, facts, stream.pieces(), stream.undefined)
     data = _dataset(*read_arrays(path, _KIND, mapped=True, writable=False))
     if not is_kept():
-        with contextlib.suppress(OSError):  # Windows deletes no file that is mapped: `_forget_old` will
+        with contextlib.suppress(OSError):  # Windows deletes no file that is mapped: `forget` will
             path.unlink()
-    _forget_old(path.parent)
+    forget("parsed", days=_KEPT_DAYS)
     return data
 
 
@@ -119,7 +119,7 @@ def _refuse_open(directory: Path) -> None:
 def _place(sources: Sequence[Path], parameters: Sequence[Any]) -> Path:
     name = json.dumps([[str(path.absolute()) for path in sources], repr(parameters)])
     digest = hashlib.blake2b(name.encode(errors="surrogateescape"), digest_size=16).hexdigest()
-    return cache_directory() / "data" / f"{digest}.pomona"
+    return cache_part("parsed") / f"{digest}.pomona"
 
 
 def _fingerprint(sources: Sequence[Path]) -> list[list[Any]]:
@@ -184,11 +184,3 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         categories={int(place): tuple(names) for place, names in header["categories"].items()},
         **columns,
     )
-
-
-def _forget_old(directory: Path) -> None:
-    """Remove copies, also half-written ones, that have not been read for long."""
-    for file in directory.iterdir():
-        with contextlib.suppress(OSError):
-            if time.time() - file.stat().st_atime > _KEPT_DAYS * 86400:
-                file.unlink()

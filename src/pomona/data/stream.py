@@ -119,7 +119,7 @@ def write_stream(
             came.replace(path)
             return
         values = read_arrays(came, kind, mapped=True)[1]["X"]
-        with array_file(path, kind, header, _NAMES) as file:
+        with array_file(path, kind, header, _NAMES, follows_links=False) as file:
             file.write("X", _blocks(values, rows.lengths, rows.widths, order, np.float32(undefined)))
             for name, array in arrays.items():
                 file.write(name, [array])

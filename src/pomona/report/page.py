@@ -19,7 +19,7 @@ from pathlib import Path
 import vl_convert
 from markupsafe import Markup
 
-from pomona._cache import cache_directory, is_private
+from pomona._cache import SCRIPT_MARK, cache_part, is_private
 from pomona.report.section import TEMPLATES, Report, as_json
 from pomona.report.table import bodies
 from pomona.report.theme import DARK, LIGHT, VARIABLES, css_variables, vega_config
@@ -60,14 +60,14 @@ def vega() -> str:
     licenses = (_FOLDER / "vega-licenses.txt").read_text(encoding="utf-8")
     # Bundling takes a second, so the bundle of this version is kept where it can be.
     # It becomes a part of every report, so it must be our own: not from where others could have put it.
-    kept = cache_directory() / f"vega-{version('vl-convert-python')}.js"
+    kept = cache_part("vega") / f"vega-{version('vl-convert-python')}.js"
     with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
     is_ours = kept.parent.is_dir() and is_private(kept.parent)
     if is_ours and kept.is_file():
         bundle = kept.read_text(encoding="utf-8")
     else:
-        bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+        bundle = SCRIPT_MARK.decode() + vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     if is_ours and not kept.exists():
         with contextlib.suppress(OSError):
             handle, temporary = tempfile.mkstemp(dir=kept.parent)
