@@ -9,6 +9,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pomona.data.content_order import in_content_order
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 
@@ -187,3 +188,58 @@ def test_replace_changes_what_is_given_and_shares_the_rest():
 
 def test_it_prints_its_size():
     assert repr(small()) == "Dataset(3 queries, 4 documents, 2 features)"
+
+
+def test_the_fingerprint_is_that_of_the_same_data_on_every_machine_and_version():
+    names = ["bm25", "clicks"]
+    data = Dataset([[1, np.nan], [-0.0, 2]], [1, 0], ["a", "b"], doc_ids=["x", "ä"], feature_names=names)
+    data = data.replace(y=np.array([1, np.nan], np.float32))
+    assert data.fingerprint() == "86ed5a90e779094cf486816e9abb0b66"
+
+
+def test_the_fingerprint_changes_with_all_that_could_change_a_number():
+    X, y, ids = np.array([[1, 10], [2, 20], [3, 30.0]]), np.array([0, 1, 2.0]), ["w", "x", "y"]
+    given = {"X": X, "y": y, "qid": [7, 8, 7], "doc_ids": ids, "feature_names": ["a", "b"]}
+    others = [
+        {"X": X + np.array([[0, 0], [0, 1], [0, 0]])},
+        {"X": np.where(X == 2, np.nan, X)},
+        {"X": X[:, ::-1]},
+        {"X": X[:, ::-1], "feature_names": ["b", "a"]},
+        {"feature_names": ["b", "a"]},
+        {"feature_names": None},
+        {"y": [0, 1, 2.5]},
+        {"qid": [7, 8, 8]},
+        {"qid": [7, 9, 7]},
+        {"qid": [8, 7, 8]},
+        {"doc_ids": None},
+        {"doc_ids": ["w", "y", "x"]},
+        {"doc_ids": ["wx", "", "y"]},
+        {"X": X[::-1], "y": y[::-1], "doc_ids": ids[::-1]},  # the same documents in other rows
+    ]
+    found = [Dataset(**(given | changed)).fingerprint() for changed in [{}, *others]]
+    assert len(set(found)) == len(found)
+    frames = [pl.DataFrame({"label": [0, 1], "qid": [1, 1], "c": list(texts)}) for texts in ("ab", "bc")]
+    one, other = (Dataset.from_frame(frame, label="label", qid="qid") for frame in frames)
+    assert one.X.tolist() == other.X.tolist()
+    assert one.fingerprint() != other.fingerprint()
+
+
+@given(query_ids)
+def test_the_fingerprint_is_blind_to_how_the_same_data_are_kept(ids):
+    X = np.arange(2.0 * len(ids)).reshape(-1, 2)
+    data = Dataset(X, np.arange(len(ids)), ids)
+    alike = [
+        Dataset(np.asfortranarray(X).astype(np.float32), list(range(len(ids))), np.array(ids, np.uint8)),
+        Dataset(scipy.sparse.csr_matrix(X), np.arange(len(ids), dtype=">f8"), [str(q) for q in ids]),
+        Dataset(X, np.arange(len(ids)), ids, doc_ids=[""] * len(ids), feature_names=["f1", "f2"]),
+        in_content_order(data),
+        pickle.loads(pickle.dumps(data)),
+    ]
+    assert {one.fingerprint() for one in alike} == {data.fingerprint()}
+
+
+def test_the_fingerprint_of_many_rows_does_not_depend_on_how_many_are_hashed_at_once(monkeypatch):
+    data = Dataset(np.arange(30.0).reshape(10, 3), np.arange(10), [1, 2] * 5)
+    expected = data.fingerprint()
+    monkeypatch.setattr("pomona.data.dataset._ROWS_HASHED", 3)
+    assert data.fingerprint() == expected
