@@ -11,6 +11,7 @@ alone can be misled (a few large differences, many tiny ones), hardly all at onc
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +22,6 @@ from pomona._types import Values
 from pomona.stats.bootstrap import Resampled
 from pomona.stats.effect import cohen_d, smallest_detectable, spread, win_tie_loss
 from pomona.stats.randomization import randomization_of_pairs
-from pomona.stats.ranks import exact_wilcoxon, normal_wilcoxon
 from pomona.stats.sample import differences, sample_of
 
 _N_EXACT = 25
@@ -49,17 +49,33 @@ def wilcoxon(d: ArrayLike) -> Values:
     0.0625
     """
     sample = sample_of(d)
-    tested = [_wilcoxon(row) for row in sample.reshape(-1, sample.shape[-1])]
-    shaped: Values = np.array(tested).reshape(sample.shape[:-1])[()]
+    rows = sample.reshape(-1, sample.shape[-1])
+    n_nonzero = np.count_nonzero(rows, axis=1)
+    is_exact = np.array(
+        [n <= _N_EXACT and _is_untied(row) for n, row in zip(n_nonzero.tolist(), rows, strict=True)], bool
+    )
+    p = np.ones(len(rows))
+    is_normal = ~is_exact & (n_nonzero > 0)
+    if is_normal.any():
+        p[is_normal] = _signed_ranks(rows[is_normal], "approx")
+    for n in np.unique(n_nonzero[is_exact & (n_nonzero > 0)]):
+        alike = is_exact & (n_nonzero == n)
+        p[alike] = _signed_ranks(rows[alike][rows[alike] != 0].reshape(-1, n), "exact")
+    shaped: Values = p.reshape(sample.shape[:-1])[()]
     return shaped
 
 
-def _wilcoxon(row: Values) -> float:
-    nonzero = row[row != 0]
-    if not len(nonzero):
-        return 1.0
-    is_exact = len(nonzero) <= _N_EXACT and len(np.unique(np.abs(nonzero))) == len(nonzero)
-    return exact_wilcoxon(nonzero) if is_exact else normal_wilcoxon(nonzero)
+def _is_untied(row: Values) -> bool:
+    sizes = np.abs(row[row != 0])
+    return len(np.unique(sizes)) == len(sizes)
+
+
+def _signed_ranks(rows: Values, method: Literal["exact", "approx"]) -> Values:
+    """SciPy's p of each row, of which zeros are dropped."""
+    from scipy.stats import wilcoxon as signed_ranks  # 0.3 s, which who tests nothing is spared
+
+    p: Values = signed_ranks(rows, correction=False, method=method, axis=1).pvalue
+    return p
 
 
 def sign_test(d: ArrayLike) -> Values:
