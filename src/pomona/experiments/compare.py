@@ -18,7 +18,7 @@ from pomona.experiments.results import Results, read_results, run_facts
 from pomona.experiments.run import RunSpec, runs_of
 from pomona.experiments.runner import LocalRunner, RunEvent, share_cores
 from pomona.experiments.search import require_optuna
-from pomona.experiments.source import DataFacts, FoldSource, dataset_digest, examine
+from pomona.experiments.source import DataFacts, FoldSource, at_hand, dataset_digest, examine
 from pomona.experiments.spec import Spec
 from pomona.experiments.store import Store
 
@@ -58,6 +58,7 @@ def compare(
     """
     if spec.search is not None:
         require_optuna()
+    spec, left_out = at_hand(spec)
     known = _known_data(directory)
     sources: list[FoldSource] = []
     data: dict[str, DataFacts] = {}
@@ -71,6 +72,7 @@ def compare(
         store.enqueue(runs)
         store.remember(
             data={name: asdict(facts) for name, facts in data.items()},
+            left_out=left_out,
             command=command,
             machine=machine(),
             started=store.fact("started", time.time()),

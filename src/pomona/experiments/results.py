@@ -359,4 +359,5 @@ def _facts(store: Store, spec: Spec, runs: Sequence[tuple[_Row, _Row]]) -> dict[
         "started": when,
         "total_seconds": store.fact("seconds", 0.0),
         "spec": spec.to_toml(),
+        "left_out": store.fact("left_out", {}),
     }

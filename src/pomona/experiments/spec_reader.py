@@ -23,7 +23,7 @@ from pomona.measures.parse import measure as parse_measure
 Record = TypeVar("Record")
 _OF_ROW = ("ranker", "label", "search", "varied", "features", "without")
 """The keys of a [[ranker]] that are no parameters."""
-_LISTS = ("measures", "conventions", "seeds", "folds", "draw", "curves", "varied")
+_LISTS = ("measures", "conventions", "seeds", "folds", "draw", "curves", "varied", "split")
 
 
 def read(path: Path, *, needs_data: bool = True) -> Spec:
@@ -169,7 +169,7 @@ def _place(table: _Table, text: Any) -> str:
         if checked(text, str).lower() in COLLECTIONS:
             return str(text).lower()
         path = table.origin.folder / text
-        if table.origin.needs_data and not path.exists():
+        if table.origin.needs_data and not path.exists() and table.values.get("optional") is not True:
             raise UnknownNameError("collection, directory or file", text, COLLECTIONS)
     return str(path.resolve())
 
