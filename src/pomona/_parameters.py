@@ -30,6 +30,10 @@ _KINDS: dict[Any, str] = {
 }
 
 
+_MOST_SHOWN = 200
+"""Signs of a wrong value that a message shows."""
+
+
 class ValueRefusedError(InputError):
     """A refused value: `key` names it, and `part` is the record it stands in, if that is in another."""
 
@@ -79,9 +83,37 @@ def read_value(text: str, kind: Any = Any) -> Any:
     return value if any(_fits(value, choice) for choice in others) else text
 
 
+_TOML = re.compile(
+    r"""
+    \"{3} (?:\\.|[^\\])*? (?:\"{3}|\\?\Z)  |  '{3} .*? (?:'{3}|\Z)   # texts of several lines
+    | " (?:\\.|[^"\\\n])* (?:"|(?=\n)|\\?\Z)  |  ' [^'\n]* '?          # texts, which may lack their end
+    | \# [^\n]*
+    | [][{}.=,\n]
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_DEEPEST = 50
+"""Of brackets, and of dots in a key. Nobody means more, and the reader would take minutes, or die."""
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """The values of TOML text; one that is nested too deeply to be meant is refused before it costs time."""
+    depth = dots = 0
+    for found in _TOML.finditer(text):
+        sign = found[0]
+        depth += (sign in "[{") - (sign in "]}" and depth > 0)
+        dots = dots + 1 if sign == "." else 0 if sign in "[]{}=,\n" else dots
+        if max(depth, dots) > _DEEPEST:
+            line = text.count("\n", 0, found.start()) + 1
+            column = found.start() - text.rfind("\n", 0, found.start())
+            reason = f"nested more than {_DEEPEST} deep (at line {line}, column {column})"
+            raise tomllib.TOMLDecodeError(reason)
+    return tomllib.loads(text)
+
+
 def _literal(text: str) -> Any:
     try:
-        values = tomllib.loads(f"value = {text}")
+        values = read_toml(f"value = {text}")
         return values["value"] if len(values) == 1 else text
     except tomllib.TOMLDecodeError:
         pass
@@ -157,7 +189,12 @@ class _Unseen:
 def read_parameters(cls: Callable[..., Any], texts: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The values of pairs of name and text, read as the class takes them but not yet checked."""
     kinds = parameter_kinds(cls)
-    return {name: read_value(text, kinds.get(name, Any)) for name, text in texts}
+    values: dict[str, Any] = {}
+    for name, text in texts:
+        if name in values:
+            raise InputError(f"{name} was given twice, the second time as {text}: give it once")
+        values[name] = read_value(text, kinds.get(name, Any))
+    return values
 
 
 def checked_parameters(cls: type, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,7 +260,9 @@ def _converted(value: Any, kind: Any) -> Any:
 
 
 def _refusal(value: Any, kind: Any) -> InputError:
-    return InputError(f"found {value!r}, expected {_described(kind)}")
+    found = repr(value)
+    found = found if len(found) <= _MOST_SHOWN else f"{found[:_MOST_SHOWN]}…"
+    return InputError(f"found {found}, expected {_described(kind)}")
 
 
 def _described(kind: Any) -> str:

@@ -98,10 +98,12 @@ def class_in_file(path: Path, class_name: str, base: type, kind: str) -> Any:
         raise InputError(f"no such file, expected a Python file with a {kind} class", path)
     spec = importlib.util.spec_from_file_location(str(path), path)
     assert spec is not None
-    assert spec.loader is not None
     module = sys.modules[str(path)] = importlib.util.module_from_spec(spec)  # dataclasses look there
     try:
-        spec.loader.exec_module(module)
+        # Not by the loader: its cache takes a file of the same size and second for the same file.
+        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path) from None
     except SyntaxError as error:
         raise InputError(f"is not Python: {error.msg}", path, error.lineno) from None
     except ImportError:  # who asked knows what to say of a package that is missing

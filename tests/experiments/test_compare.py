@@ -16,9 +16,11 @@ import pomona as pm
 from experiments.small_study import done as done_here
 from pomona.errors import MissingExtraError, PomonaError
 from pomona.experiments import run as run_module
+from pomona.experiments.analysis.measure_values import compare_measures_of
+from pomona.experiments.analysis.ranked_system import systems_of_results
 from pomona.experiments.compare import compare
-from pomona.experiments.data_spec import DataSpec
 from pomona.experiments.findings import find
+from pomona.experiments.refit import refit_best
 from pomona.experiments.results import read_results
 from pomona.experiments.spec import read_spec
 from pomona.experiments.spec_options import spec_from_options
@@ -100,16 +102,6 @@ def test_a_changed_spec_reuses_what_it_can(make_spec, tmp_path):
     assert watch.ended == []
 
 
-def test_an_optional_dataset_that_is_not_here_is_named(make_spec, tmp_path, monkeypatch):
-    monkeypatch.setenv("POMONA_DATA", str(tmp_path))
-    absent = DataSpec("the big one", "mslr-web10k", optional=True)
-    spec = make_spec("mart(n_trees=2)")
-    results = compare(replace(spec, datasets=(*spec.datasets, absent)), tmp_path / "out", n_jobs=1)
-    assert results.runs["dataset"].unique().to_list() == ["toy"]
-    (told,) = [text for text in find(results, n_resamples=100).warnings if "the big one" in text]
-    assert told.startswith("the big one is left out: MSLR-WEB10K is not here: get it from")
-
-
 def test_a_failed_ranker_is_a_row_and_the_rest_goes_on(make_spec, tmp_path):
     rankers = "a=mart(n_trees=2), b=lambdamart(n_trees=100000000, early_stopping=none)"
     spec = make_spec(rankers, time_limit=1.0, folds=[1])
@@ -169,7 +161,7 @@ def test_killed_before_the_first_run(make_spec, tmp_path):
     with pytest.raises(PomonaError, match="is no store"):
         read_results(tmp_path)
     with Store(tmp_path) as store:
-        store.write_text("spec.toml", spec.to_toml())
+        store.remember(spec=spec.to_toml())
     with pytest.raises(PomonaError, match="was stopped before its first run"):
         read_results(tmp_path)
     assert set(compare(spec, tmp_path).runs["state"]) == {"done"}
@@ -400,3 +392,228 @@ def test_a_store_goes_on_on_another_machine(tmp_path, monkeypatch, own_ranker):
     second = compare(read_spec(there / "spec.toml"), there / "out", watch=watch)
     assert watch.ended == []
     assert second.values.equals(first.values)
+
+
+FILE = "mart(n_trees=2, min_docs=1)"
+
+
+def write_table(path, names="bm25,clicks,noise", seed=0, n_queries=12):
+    """A table of which only `clicks`, the second feature, tells the label."""
+    chance = random.Random(seed)
+    lines = [f"label,qid,{names}"]
+    for row in range(6 * n_queries):
+        label = chance.randrange(3)
+        lines.append(f"{label},{row // 6},{chance.random():.3f},{label},{chance.random():.3f}")
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_other_names_of_features_are_other_data(tmp_path):
+    source = write_table(tmp_path / "f.csv")
+    spec = spec_from_options([source], "linearregression(without=[bm25])", n_folds=3, bounds=False)
+    first = compare(spec, tmp_path / "out")
+    write_table(tmp_path / "f.csv", "label2,bm25,noise")
+    watch = Record()
+    second = compare(spec, tmp_path / "out", watch=watch)
+    assert len(watch.ended) == 3
+    fresh = compare(spec, tmp_path / "fresh")
+    assert second.values.equals(fresh.values)
+    assert not second.values.equals(first.values)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_other_categories_are_other_data(tmp_path):
+    """Codes 0 and 1 of (a, b), then of (b, c): models match them by name."""
+    lines = [f"{row % 3},{row // 6},{'ab'[row % 2]},{row % 5}" for row in range(48)]
+    path = tmp_path / "f.csv"
+    path.write_text("\n".join(["label,qid,color,x", *lines]))
+    spec = spec_from_options([str(path)], "mart(n_trees=2)", n_folds=2, bounds=False)
+    compare(spec, tmp_path / "out")
+    path.write_text("\n".join(["label,qid,color,x", *lines]).replace(",b,", ",c,"))
+    watch = Record()
+    compare(spec, tmp_path / "out", watch=watch)
+    assert len(watch.ended) == 2
+
+
+OWN = """
+from pomona.rankers.baselines.random_ranker import RandomRanker
+
+class Mine(RandomRanker):
+    name = "mine"
+    def predict_rows(self, X):
+        return SIGN * X[:, 0].astype(float)
+    def predict_queries(self, data):
+        return SIGN * data.X[:, 0].astype(float)
+"""
+
+
+@pytest.mark.usefixtures("in_process")
+def test_an_edited_ranker_is_another_ranker_in_the_same_process(make_spec, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(OWN.replace("SIGN", "+1"))
+    spec = make_spec(f"mine={file}:Mine", measures=["ap"])
+    first = compare(spec, tmp_path / "out").values
+    stamp = file.stat()
+    file.write_text(OWN.replace("SIGN", "-1"))
+    os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # as an editor may leave it
+    watch = Record()
+    second = compare(spec, tmp_path / "out", watch=watch).values
+    assert len(watch.ended) == 2
+    assert second["ap"].to_list() != first["ap"].to_list()
+    file.write_text(OWN.replace("SIGN", "+1"))
+    assert compare(spec, tmp_path / "out").values.equals(first)
+
+
+MEASURE = """
+from dataclasses import dataclass
+from pomona.measures.base import Measure
+
+@dataclass(frozen=True)
+class First(Measure):
+    name = "first"
+    def of_query(self, labels):
+        return FACTOR * float(labels[0])
+"""
+
+
+@pytest.mark.usefixtures("in_process")
+def test_an_edited_measure_judges_again(make_spec, tmp_path):
+    file = tmp_path / "measures.py"
+    file.write_text(MEASURE.replace("FACTOR", "1"))
+    spec = make_spec("a=mart(n_trees=2)", measures=["ap", f"{file}:First"])
+    first = compare(spec, tmp_path / "out")
+    (column,) = (name for name in first.values.columns if "irst" in name)
+    file.write_text(MEASURE.replace("FACTOR", "10"))
+    second = compare(spec, tmp_path / "out")
+    assert second.values[column].to_list() == [10 * value for value in first.values[column]]
+    assert second.values["ap"].equals(first.values["ap"])
+    attempts = dict(second.runs.select("run", "attempts").iter_rows())
+    assert attempts.keys() == set(first.runs["run"])  # judged again, not trained again
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_spec_of_the_user_stays_as_it_is(tmp_path):
+    write_table(tmp_path / "f.csv")
+    text = f"# mine\nn_folds = 2\n[[dataset]]\nsource = 'f.csv'\n[[ranker]]\nranker='{FILE.split('(')[0]}'\n"
+    text += "n_trees = 2\neach.min_docs = [1, 2]\n"
+    path = tmp_path / "spec.toml"
+    path.write_text(text)
+    results = compare(read_spec(path), tmp_path)
+    assert path.read_text() == text
+    assert "min_docs = 2" in (tmp_path / "spec.resolved.toml").read_text()
+    assert read_results(tmp_path).spec == results.spec
+    compare(read_spec(path), tmp_path / "out")
+    kept = tmp_path / "out" / "spec.toml"
+    assert read_spec(kept) == results.spec
+    kept.write_text(kept.read_text() + "# edited\n")
+    compare(read_spec(path), tmp_path / "out")
+    assert kept.read_text().endswith("# edited\n")
+    assert (path.read_text(), (tmp_path / "out" / "spec.resolved.toml").is_file()) == (text, True)
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize("out", ["out", "a/b/out"])
+def test_a_directory_moves_with_its_data(tmp_path, out):
+    here, there = tmp_path / "here", tmp_path / "elsewhere" / "there"
+    (here / "own").mkdir(parents=True)
+    write_table(here / "f.csv")
+    (here / "own" / "mine.py").write_text(OWN.replace("SIGN", "+1"))
+    (here / "own" / "m.py").write_text(MEASURE.replace("FACTOR", "1"))
+    rankers = f"mart(n_trees=2), {here}/own/mine.py:Mine"
+    measures = ["ap", f"{here}/own/m.py:First"]
+    first = compare(
+        spec_from_options([str(here / "f.csv")], rankers, n_folds=2, measures=measures), here / out
+    )
+    there.parent.mkdir()
+    here.rename(there)
+    moved = read_results(there / out)
+    assert moved.values.equals(first.values)
+    assert moved.test_data("f", 1).n_docs == 36
+    assert refit_best(moved).n_queries == 12
+    watch = Record()
+    again = compare(read_spec(there / out / "spec.toml"), there / out, watch=watch)
+    assert watch.ended == []
+    assert again.values.equals(first.values)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_directory_moves_alone(tmp_path):
+    """What lay beside it is found where it was; data that are nowhere are asked for in one sentence."""
+    source = write_table(tmp_path / "f.csv")
+    first = compare(spec_from_options([source], FILE, n_folds=2), tmp_path / "out")
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    place = (tmp_path / "out").rename(tmp_path / "far" / "away" / "out")
+    watch = Record()
+    assert compare(read_spec(place / "spec.toml"), place, watch=watch).values.equals(first.values)
+    assert watch.ended == []
+    (tmp_path / "f.csv").rename(tmp_path / "g.csv")
+    with pytest.raises(
+        PomonaError, match=r"data of f are not at .*f\.csv: write their place into .*spec\.toml"
+    ):
+        read_results(place).test_data("f", 1)
+    spec = (place / "spec.toml").read_text()
+    (place / "spec.toml").write_text(spec.replace("f.csv", "g.csv"))
+    assert compare(read_spec(place / "spec.toml"), place, watch=watch).values.equals(first.values)
+    assert watch.ended == []
+    assert read_results(place).test_data("f", 1).n_docs == 36
+
+
+@pytest.mark.usefixtures("in_process")
+def test_only_the_command_that_did_runs_is_kept(make_spec, tmp_path):
+    spec = make_spec("a=mart(n_trees=2)")
+    compare(spec, tmp_path, command="pomona compare first")
+    assert compare(spec, tmp_path, command="pomona compare second").facts["command"] == "pomona compare first"
+    more = make_spec("a=mart(n_trees=2), b=mart(n_trees=3)")
+    assert compare(more, tmp_path, command="pomona compare third").facts["command"] == "pomona compare third"
+
+
+@pytest.mark.parametrize("n_jobs", [0, -5])
+def test_fewer_than_one_process(make_spec, tmp_path, n_jobs):
+    with pytest.raises(PomonaError, match=f"n_jobs must be at least 1, found {n_jobs}"):
+        compare(make_spec("mart"), tmp_path / "out", n_jobs=n_jobs)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("in_process")
+def test_files_are_read_when_they_are_used_or_all_if_asked(make_spec, tmp_path):
+    spec = make_spec("a=mart(n_trees=2)")
+    first = compare(spec, tmp_path)
+    damaged_file = tmp_path / "models" / f"{first.runs['run'][0]}.pomona"
+    damaged_file.write_bytes(damaged_file.read_bytes()[:-1])
+    watch = Record()
+    compare(spec, tmp_path, watch=watch)  # which has no use for the models
+    assert watch.ended == []
+    with pytest.warns(UserWarning, match="is done again"):
+        compare(spec, tmp_path, watch=watch, verify=True)
+    assert [run.id for run in watch.ended] == [first.runs["run"][0]]
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize("change", ["labels", "names", "a row less", "gone"])
+def test_kept_scores_are_never_joined_with_changed_data(tmp_path, change):
+    path = tmp_path / "f.csv"
+    write_table(path)
+    spec = spec_from_options([str(path)], "random, linearregression", n_folds=2)
+    first = compare(spec, tmp_path / "out")
+    lines = path.read_text().splitlines()
+    if change == "labels":
+        lines[1] = ("1" if lines[1][0] != "1" else "2") + lines[1][1:]
+    elif change == "names":
+        lines[0] = "label,qid,bm25,noise,clicks"
+    elif change == "a row less":
+        lines.pop()
+    path.unlink() if change == "gone" else path.write_text("\n".join(lines))
+    expected = "are not at" if change == "gone" else "changed since the comparison"
+    for results in (first, read_results(tmp_path / "out")):
+        with pytest.raises(PomonaError, match=expected):
+            [results.test_data("f", fold) for fold in (1, 2)]
+        with pytest.raises(PomonaError, match=expected):
+            refit_best(results)
+        with pytest.raises(PomonaError, match=expected):
+            compare_measures_of(results, ["err@5"])
+        with pytest.raises(PomonaError, match=expected):
+            systems_of_results(results)
+    findings = find(read_results(tmp_path / "out"), n_resamples=100)
+    assert [text for text in findings.warnings if expected in text]
+    assert findings.documents.is_empty()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pomona._registry import entries
 from pomona.errors import PomonaError
 from pomona.experiments.data_spec import DataSpec, Simulated
-from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, ranker_class, read_spec
+from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, _ranker_class, ranker_class, read_spec
 from pomona.experiments.spec_options import spec_from_options
 from pomona.experiments.spec_reader import spec_of
 
@@ -171,7 +171,7 @@ def test_a_ranker_that_cannot_be_imported_is_a_clear_refusal(monkeypatch):
 
     monkeypatch.setattr("pomona._registry.Entry.load", load)
     with pytest.raises(PomonaError, match="McRank cannot be loaded: No module named 'torch'"):
-        ranker_class.__wrapped__("mcrank")
+        _ranker_class.__wrapped__("mcrank", "")
 
 
 def test_texts_survive_toml():

@@ -136,7 +136,7 @@ def test_what_is_not_as_a_run_left_it(tmp_path, kind):
             text = f"{path}: is not as toy fold 1 MART seed 0 left it"
             assert store.damage(RUN.id) == text
             with pytest.raises(
-                PomonaError, match=f"{text}: the same comparison again does this run once more"
+                PomonaError, match=f"{text}: the same comparison again with --verify does this"
             ):
                 store.read(RUN.id, kind)
         path.unlink()

@@ -11,16 +11,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pomona._arrays import whole_file
 from pomona._machine import machine
 from pomona.errors import InputError
 from pomona.experiments.execute import RunResult, Task, shortened
 from pomona.experiments.results import Results, read_results, run_facts
-from pomona.experiments.run import RunSpec, runs_of
+from pomona.experiments.run import VERSION, RunSpec, runs_of
 from pomona.experiments.runner import LocalRunner, RunEvent, share_cores
 from pomona.experiments.search import require_optuna
-from pomona.experiments.source import DataFacts, FoldSource, at_hand, dataset_digest, examine
-from pomona.experiments.spec import Spec
-from pomona.experiments.store import Store
+from pomona.experiments.source import DataFacts, FoldSource, dataset_digest, examine, forget
+from pomona.experiments.spec import Spec, code_of, digest_of_file
+from pomona.experiments.store import DamagedRunError, Store, refuse_unwritable
 
 if TYPE_CHECKING:
     from pomona.experiments.cluster import ClusterRunner
@@ -43,6 +44,7 @@ def compare(
     n_jobs: int | None = None,
     dask: str | None = None,
     retry: bool = False,
+    verify: bool = False,
     watch: Watch | None = None,
     command: str = "",
 ) -> Results:
@@ -53,12 +55,17 @@ def compare(
     n_jobs : processes on this machine; None shares the cores out. Times are best compared with 1.
     dask : the address of a scheduler, to do the runs on its cluster.
     retry : do failed runs again. One that ran out of time is, whenever there is more of it now.
+    verify : read every file of every finished run, and do those again that were damaged. Without, the files
+        must be there; what is in them is checked when it is used.
     watch : is told of every run.
-    command : what was typed, for the record.
+    command : what was typed, for the record; kept if runs are done.
     """
     if spec.search is not None:
         require_optuna()
-    spec, left_out = at_hand(spec)
+    if n_jobs is not None and n_jobs < 1:
+        raise InputError(f"n_jobs must be at least 1, found {n_jobs}")
+    refuse_unwritable(directory)
+    forget()  # files that were edited since this process read them are read anew
     known = _known_data(directory)
     sources: list[FoldSource] = []
     data: dict[str, DataFacts] = {}
@@ -68,24 +75,49 @@ def compare(
     variants = {name: folds for facts in data.values() for name, folds in facts.variants.items()}
     digests = {name: {k: one["digest"] for k, one in folds.items()} for name, folds in variants.items()}
     runs = runs_of(spec, digests)
+    how: dict[str, Any] = {"n_jobs": n_jobs, "dask": dask, "retry": retry, "watch": watch, "command": command}
+    _do(spec, directory, runs, sources, data, verify=verify, **how)
+    try:
+        results = read_results(directory)
+    except DamagedRunError:  # which that command finds that reads everything
+        _do(spec, directory, runs, sources, data, verify=True, **how)
+        results = read_results(directory)
+    return replace(results, spec=spec)
+
+
+def _do(
+    spec: Spec,
+    directory: str | Path,
+    runs: Sequence[RunSpec],
+    sources: Sequence[FoldSource],
+    data: Mapping[str, DataFacts],
+    *,
+    n_jobs: int | None,
+    dask: str | None,
+    retry: bool,
+    verify: bool,
+    watch: Watch | None,
+    command: str,
+) -> None:
+    """Do the runs that are not done."""
     with Store(directory) as store:
         store.enqueue(runs)
         store.remember(
+            version=VERSION,
             data={name: asdict(facts) for name, facts in data.items()},
-            left_out=left_out,
-            command=command,
             machine=machine(),
             started=store.fact("started", time.time()),
             runs=[run_facts(run) for run in runs],
             columns=[(*pair, column) for pair, column in spec.columns().items()],
         )
-        store.write_text("spec.toml", spec.to_toml())
+        _keep_spec(spec, store)
         rows = store.rows()
-        tasks = _tasks(spec, store, rows, runs, sources, retry)
+        tasks = _tasks(spec, store, rows, runs, sources, retry, verify)
         finished = {run: row for run, row in rows.items() if row["state"] in ("done", "failed")}
         if watch is not None:
             watch.start(runs, {run: row for run, row in finished.items() if run not in tasks})
         if tasks:
+            store.remember(command=command)
             shares = share_cores(n_jobs, len(tasks), max(facts.largest_bytes for facts in data.values()))
             started = time.monotonic()  # before the rehearsal, which compiles: that is waited for, too
             seconds = store.fact("seconds", 0.0)
@@ -101,7 +133,25 @@ def compare(
                         store.remember(seconds=seconds + time.monotonic() - started)
                     if watch is not None:
                         watch.see(event)
-    return replace(read_results(directory), spec=spec)
+
+
+def _keep_spec(spec: Spec, store: Store) -> None:
+    """Keep the spec in the store, and as `spec.toml` in the directory.
+
+    A file that we did not write, or that was edited since, is the user's: ours is then `spec.resolved.toml`.
+    """
+    text = spec.to_toml(store.directory)
+    written = store.fact("spec files", {})
+    for name in ("spec.toml", "spec.resolved.toml"):
+        path = store.directory / name
+        is_there = path.exists() or path.is_symlink()
+        if is_there and (path.is_symlink() or written.get(name) != digest_of_file(str(path))):
+            continue
+        with whole_file(path, follows_links=False) as file:
+            file.write(text.encode())
+        written[name] = digest_of_file(str(path))
+        break
+    store.remember(**{"spec": text, "places": spec.paths(store.directory), "spec files": written})
 
 
 def _known_data(directory: str | Path) -> dict[str, DataFacts]:
@@ -119,15 +169,24 @@ def _tasks(
     runs: Sequence[RunSpec],
     sources: Sequence[FoldSource],
     retry: bool,
+    verify: bool,
 ) -> dict[str, Task]:
     """What is left to do, by run: runs without a result, and finished ones that a measure has not judged."""
     tasks: dict[str, Task] = {}
     by_fold = {(source.dataset, source.fold): source for source in sources}
     measures = spec.judged()
+    codes = {column: code for column, (text, _) in measures.items() if (code := code_of(text))}
+    look = store.damage if verify else store.loss
     for run in runs:
         row = rows[run.id]
-        judged = {column: tuple(pair) for column, pair in row["record"].get("judged", {}).items()}
-        damage = store.damage(run.id) if row["state"] == "done" and run.id not in tasks else None
+        # A measure in a file of the user's has judged only as that file says now.
+        known = row["record"].get("codes", {})
+        judged = {
+            column: tuple(pair)
+            for column, pair in row["record"].get("judged", {}).items()
+            if known.get(column) == codes.get(column)
+        }
+        damage = look(run.id) if row["state"] == "done" and run.id not in tasks else None
         if damage is not None:
             warnings.warn(f"{damage}: {run} is done again", stacklevel=3)
             judged = {}
@@ -141,7 +200,7 @@ def _tasks(
         model = None
         with contextlib.suppress(InputError):
             model = store.read(run.id, "model") if judged else None
-        tasks[run.id] = Task(run, by_fold[run.dataset, run.fold], {**judged, **measures}, model)
+        tasks[run.id] = Task(run, by_fold[run.dataset, run.fold], {**judged, **measures}, model, codes=codes)
     return tasks
 
 

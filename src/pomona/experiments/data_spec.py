@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -63,10 +63,6 @@ class DataSpec(Record):
     draw : the seed of what is drawn at random; several repeat the study.
     curves : the parts whose queries are judged after every iteration. Those of the test part are shown,
         nothing is chosen by them.
-    split : the shares of training, perhaps validation, and test queries, as (0.6, 0.2, 0.2): all queries of
-        the source are cut anew, at random by whole queries. No query is in two test parts, so that there are
-        as many folds as test parts fit in. None takes published folds as they are, and `n_folds` of others.
-    optional : a collection or directory that is not here is left out, and said to be, instead of refused.
     """
 
     name: str
@@ -84,8 +80,6 @@ class DataSpec(Record):
     each: Mapping[str, Any] = field(default_factory=dict)
     draw: tuple[int, ...] = (0,)
     curves: tuple[str, ...] = ("train", "valid")
-    split: tuple[float, ...] | None = None
-    optional: bool = False
 
     def _check(self) -> None:
         with refused_at("source"):
@@ -96,23 +90,7 @@ class DataSpec(Record):
         self._replace("draw", lambda draws: different(draws, least=0))
         self._replace("each", lambda each: {key: self._values(key, each[key]) for key in each})
         self._replace("curves", _parts)
-        if self.split is not None:
-            self._replace("split", self._shares)
-        with refused_at("optional"):
-            if self.optional and isinstance(self.source, Files | Simulated):
-                raise InputError("only a collection or a directory can be optional: leave it out")
         self.variants()
-
-    def _shares(self, shares: tuple[float, ...]) -> tuple[float, ...]:
-        """The shares of a split."""
-        if isinstance(self.source, Files):
-            raise InputError("train and test files are a split already: leave it out")
-        if len(shares) not in (2, 3) or not all(0 < one < 1 for one in shares) or abs(sum(shares) - 1) > 1e-9:
-            raise InputError(
-                f"found {list(shares)}, expected the shares of training, perhaps validation, and test "
-                "queries, which add up to 1, as [0.6, 0.2, 0.2]"
-            )
-        return shares
 
     def _values(self, key: str, values: Any) -> tuple[Any, ...]:
         """The values of a variable of the study."""
@@ -165,14 +143,21 @@ class DataSpec(Record):
         places = (self.source,) if isinstance(self.source, str) else self.source
         return "+".join(Path(place).name.partition(".")[0] or place for place in places)
 
-    def table(self) -> dict[str, Any]:
-        """The table of a file that this is read from; what is as it is by default stays out."""
+    def table(self, told: Callable[[str], str] = str) -> dict[str, Any]:
+        """The table of a file that this is read from; what is as it is by default stays out.
+
+        told : says how the path of a file or directory is to be written.
+        """
+        source: dict[str, Any]
         if isinstance(self.source, Files):
-            source = dataclasses.asdict(self.source)
+            files = dataclasses.asdict(self.source)
+            source = {part: path if path is None else told(path) for part, path in files.items()}
         elif isinstance(self.source, Simulated):
             source = {"simulate": dataclasses.asdict(self.source)}
+        elif isinstance(self.source, str):
+            source = {"source": told(self.source)}
         else:
-            source = {"source": self.source}
+            source = {"source": tuple(map(told, self.source))}
         defaults = {one.name: one.default for one in dataclasses.fields(self)[2:] if one.name != "each"}
         given = {key: getattr(self, key) for key in defaults if getattr(self, key) != defaults[key]}
         return {"name": self.name, **source, **given, **({"each": self.each} if self.each else {})}

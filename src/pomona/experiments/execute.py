@@ -44,7 +44,7 @@ from pomona.experiments.importance import importance_of
 from pomona.experiments.run import RunSpec
 from pomona.experiments.search import search, timed_fit
 from pomona.experiments.source import FoldSource, cut, digest, forget, teaches
-from pomona.experiments.spec import ranker_class
+from pomona.experiments.spec import code_of, ranker_class
 from pomona.experiments.stage import judged_stages
 from pomona.measures.judge import judge, scored_queries
 from pomona.measures.parse import measure as parse_measure
@@ -74,6 +74,7 @@ class Task:
     measures : for each column of the values, the text of a measure and its convention.
     model : the model of an earlier execution, which is then judged by other measures and not fitted again.
     deadline : when (by `time.time()`) training is to end with what it has; None lets it end by itself.
+    codes : of measures in a file of the user's, by their columns, what tells that file from another.
     """
 
     run: RunSpec
@@ -81,6 +82,7 @@ class Task:
     measures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     model: bytes | None = None
     deadline: float | None = None
+    codes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -160,6 +162,7 @@ def _read_only(data: Dataset | None) -> Any:
 
 def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
     run = task.run
+    _refuse_changed_files(task)
     files: dict[str, bytes] = {}
     record: dict[str, Any] = {}
     if task.model is None:
@@ -189,7 +192,16 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
     values, record["means"] = _judged(ranker, fold, scores, task.measures)
     files |= {"values": values, "scores": _parquet({"score": scores})}
     record["judged"] = {column: list(pair) for column, pair in task.measures.items()}
+    record["codes"] = dict(task.codes)
     return RunResult(run.id, "done", record=record, files=files)
+
+
+def _refuse_changed_files(task: Task) -> None:
+    """Refuse a file of the user's that is not the one that the run's id was made of."""
+    if code_of(task.run.kind) != task.run.code or any(
+        code_of(text) != task.codes.get(column, "") for column, (text, _) in task.measures.items()
+    ):
+        raise InputError("a file of a ranker or measure was edited meanwhile: run the comparison again")
 
 
 def _fold_of(task: Task) -> tuple[Fold, bool]:
@@ -204,6 +216,9 @@ def _fold_of(task: Task) -> tuple[Fold, bool]:
 def _read_fold(source: FoldSource, expected_digest: str) -> Fold:
     """The fold, kept until another is asked for: runs come fold by fold."""
     fold, found = source.load_with_digest()
+    if found != expected_digest:  # perhaps of files as this process read them before they were edited
+        forget()
+        fold, found = source.load_with_digest()
     if found != expected_digest:
         raise InputError(
             f"dataset {source.dataset}, fold {source.fold}: here the data are not those that were checked"
@@ -217,7 +232,7 @@ _rehearsed: set[str] = set()
 def _rehearse(task: Task) -> RunResult:
     run = task.run
     fold, _ = _fold_of(task)
-    key = json.dumps([run.kind, run.parameters], sort_keys=True)
+    key = json.dumps([run.kind, run.code, run.parameters], sort_keys=True)
     if task.model is None and key not in _rehearsed:
         with _unchanged(run, Fold(*map(_a_few, fold))) as few:
             ranker = run.make_ranker(**shortened(run.parameters)).fit(few.train, valid=few.valid)

@@ -18,13 +18,16 @@ from typing import Any
 
 import polars as pl
 
+from pomona._arrays import whole_file
 from pomona.data.concatenation import concatenated
 from pomona.errors import InputError
 from pomona.experiments.results import Results
-from pomona.experiments.source import fold_sources
 from pomona.experiments.spec import ranker_class
 from pomona.experiments.variation import with_chosen_features
 from pomona.rankers.base import Ranker
+
+_MODEL_FILE = re.compile(r"[0-9a-f]{24}\.pomona")
+"""What the file of a model is called, to which its name is a link."""
 
 _ITERATIONS = ("n_trees", "n_epochs", "n_iterations", "n_rounds")
 """What rankers call the number of steps that validation data would otherwise decide."""
@@ -77,8 +80,7 @@ def refit_best(results: Results, dataset: str | None = None) -> Refit:
     row = next(row for row in results.spec.rows() if row.label == label)
     cls = ranker_class(row.ranker)
     parameters = _parameters(own, cls)
-    spec = next(one for one in results.spec.datasets if name in {v.name for v in one.variants()})
-    whole = fold_sources(spec, results.spec.n_folds)[0].load()
+    whole = results.fold_data(name, is_complete=True)
     fold = with_chosen_features(whole, row.features, row.without)
     data = concatenated([part for part in (fold.train, fold.valid, fold.test) if part is not None])
     ranker = cls(**parameters).fit(data)
@@ -113,7 +115,8 @@ def _n_later(best: int, parameters: Mapping[str, Any]) -> int:
 def index_models(results: Results) -> Path | None:
     """Write `models/index.csv`: whose model each file is; and give each a name beside its own.
 
-    The names are links, `models/DATASET-RANKER-fold1-seed0.pomona`, where the file system has them.
+    The names are links, `models/DATASET-RANKER-fold1-seed0.pomona`, where the file system has them. Links of
+    models that are no longer among the results go. None, where nothing can be written.
     """
     if results.directory is None:
         return None
@@ -124,16 +127,26 @@ def index_models(results: Results) -> Path | None:
     writer.writeheader()
     runs = results.runs.filter(state="done", is_bound=False)
     names = model_names(runs)
+    links: dict[str, str] = {}
     for run in runs.iter_rows(named=True):
         file, name = f"{run['run']}.pomona", names[run["run"]]
         writer.writerow({**run, "file": file, "name": name})
-        link = folder / name
-        with contextlib.suppress(OSError):  # a file system without links has the index
-            if link.is_symlink():
-                link.unlink()
-            link.symlink_to(file)
+        links[name] = file
     path = folder / "index.csv"
-    path.write_text(text.getvalue(), encoding="utf-8")
+    try:
+        if path.is_file() and not path.is_symlink() and path.read_bytes() == text.getvalue().encode():
+            return path
+        with whole_file(path, follows_links=False) as index:
+            index.write(text.getvalue().encode())
+        for old in folder.iterdir():
+            is_ours = old.is_symlink() and _MODEL_FILE.fullmatch(str(old.readlink())) is not None
+            if is_ours and links.get(old.name) != str(old.readlink()):
+                old.unlink()
+    except (InputError, OSError):  # a read-only directory
+        return None
+    for name, file in links.items():
+        with contextlib.suppress(OSError):  # a file system without links has the index
+            (folder / name).symlink_to(file)
     return path
 
 

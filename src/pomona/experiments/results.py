@@ -14,10 +14,12 @@ import polars as pl
 
 from pomona._types import Scores
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError
+from pomona.data.folds import Fold
+from pomona.errors import InputError, UnknownNameError
+from pomona.experiments.data_spec import DataSpec, Files, Simulated
 from pomona.experiments.execute import versions
-from pomona.experiments.run import RunSpec
-from pomona.experiments.source import DataFacts, dataset_digest, fold_sources
+from pomona.experiments.run import VERSION, RunSpec
+from pomona.experiments.source import DataFacts, dataset_digest, fold_sources, forget
 from pomona.experiments.spec import Spec, ranker_class, read_spec
 from pomona.experiments.store import Store
 from pomona.measures.parse import measure as parse_measure
@@ -97,6 +99,8 @@ class Results:
     importance : the share of the features in each model, where its ranker tells.
     columns : the column of `values` of every measure, by its text in the spec and its convention.
     lengths : of a dataset, how many of its queries have how many documents; none in old comparisons.
+    examined : what was found out of each dataset, the digests of its folds among it.
+    is_current : whether the digests are of today's kind, which know the names of features and categories.
     datasets : the dataset table. warnings : what is odd about data or runs. facts : everything else worth
         knowing to repeat it.
     """
@@ -115,6 +119,8 @@ class Results:
     trials: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_TRIAL_COLUMNS))
     queries: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_QUERY_COLUMNS))
     importance: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_IMPORTANCE_COLUMNS))
+    examined: dict[str, DataFacts] = field(default_factory=dict)
+    is_current: bool = True
 
     def scores(self, dataset: str, fold: int, ranker: str, seed: int) -> Scores:
         """The test scores of a run, in the order of `test_data`."""
@@ -126,25 +132,66 @@ class Results:
         return scores
 
     def test_data(self, dataset: str, fold: int) -> Dataset:
-        """The test part of a fold, read again."""
-        data, variation = next(
-            (data, variant.variation)
-            for data in self.spec.datasets
-            for variant in data.variants()
-            if variant.name == dataset
-        )
-        source = next(source for source in fold_sources(data, self.spec.n_folds) if source.fold == fold)
-        return replace(source, variation=variation).load().test
+        """The test part of a fold, read again, which must be what was judged."""
+        return self.fold_data(dataset, fold).test
+
+    def fold_data(self, dataset: str, fold: int | None = None, *, is_complete: bool = False) -> Fold:
+        """A fold of a dataset (or of a variant of one), read again: the very data of the comparison.
+
+        Kept scores and values say nothing of other data: if the data changed since, they are refused.
+
+        fold : its number; None is the first that the comparison has.
+        is_complete : read the dataset itself, also where `dataset` is a variant of it.
+        """
+        named = [(one, v) for one in self.spec.datasets for v in one.variants() if v.name == dataset]
+        if not named:
+            raise UnknownNameError("dataset", dataset, self.runs["dataset"].unique().to_list())
+        data, variant = named[0]
+        self._refuse_missing(data)
+        sources = fold_sources(data, self.spec.n_folds)
+        source = next(one for one in sources if fold in (None, one.fold))
+        facts = self.examined.get(data.name, DataFacts())
+        expected = facts.digests.get(source.fold)
+        if not is_complete:
+            source = replace(source, variation=variant.variation)
+            expected = facts.variants.get(dataset, {}).get(source.fold, {}).get("digest")
+        found, digest = source.load_with_digest()
+        if digest != expected:  # perhaps of files as this process read them before they were edited
+            forget()
+            found, digest = source.load_with_digest()
+        if digest != expected:
+            reason = f"the data of {data.name}, fold {source.fold}, changed since the comparison"
+            if not self.is_current:
+                reason = f"an earlier version of Pomona compared on {data.name}, without names of features"
+            raise InputError(f"{reason}: its scores are not of these data. Run the comparison again")
+        return found
+
+    def _refuse_missing(self, data: DataSpec) -> None:
+        """Refuse data that are not where the comparison had them."""
+        source = data.source
+        if isinstance(source, Simulated):
+            return
+        if isinstance(source, Files):
+            places = [source.train, source.test, *filter(None, [source.valid])]
+        else:
+            places = [source] if isinstance(source, str) else list(source)
+        lost = [place for place in places if Path(place).is_absolute() and not Path(place).exists()]
+        if lost:
+            file = (self.directory or Path()) / "spec.toml"
+            raise InputError(
+                f"the data of {data.name} are not at {lost[0]}: write their place into {file}, "
+                f"and run pomona compare {file}"
+            )
 
 
 def read_results(directory: str | Path) -> Results:
     """The results of the comparison that was last run in a directory.
 
     No data are read, and no code is run: rankers and measures in files of a user's are known by what the
-    comparison wrote down of them.
+    comparison wrote down of them. Nothing is written.
     """
     with Store(directory, to_write=False) as store:
-        spec = read_spec(store.directory / "spec.toml", needs_data=False)
+        spec = _spec_of(store)
         data = {name: DataFacts.of_json(facts) for name, facts in store.fact("data", {}).items()}
         rows, wanted = store.rows(), store.fact("runs", [])
         columns = {(text, convention): column for text, convention, column in store.fact("columns", ())}
@@ -157,19 +204,22 @@ def read_results(directory: str | Path) -> Results:
             raise InputError("was stopped before its first run: run the comparison again", directory)
         runs = [(run, rows[run["run"]]) for run in wanted]
         done = [(run, row) for run, row in runs if row["state"] == "done"]
+        values: dict[str, pl.DataFrame] = {}
         for run, _ in done:
             store.read(run["run"], "record")
+            values[run["run"]] = _frame(store, run["run"], "values")
+        is_current = store.fact("version", 1) == VERSION
         return Results(
             spec=spec,
             runs=pl.DataFrame([_run_row(run, row, variants) for run, row in runs], schema=_RUN_COLUMNS),
             values=_table(
                 {**_KEYS, "part": pl.String, "qid": pl.String, **dict.fromkeys(columns.values(), pl.Float64)},
-                ((run, _frame(store, run["run"], "values")) for run, _ in done),
+                ((run, values[run["run"]]) for run, _ in done),
             ),
             curves=_table(_CURVE_COLUMNS, ((run, curve) for run, row in done for curve in _curves(run, row))),
             datasets=pl.DataFrame([_dataset_row(name, facts) for name, facts in data.items()]),
             warnings=pl.DataFrame(
-                _warnings(data, done),
+                _warnings(data, done, is_current=is_current),
                 schema=dict.fromkeys(("dataset", "check", "text"), pl.String),
                 orient="row",
             ),
@@ -178,12 +228,25 @@ def read_results(directory: str | Path) -> Results:
             columns=columns,
             lengths={name: _lengths(facts) for name, facts in data.items() if "lengths" in facts.statistics},
             stages=_table(
-                _STAGE_COLUMNS, ((run, one) for run, row in done for one in _stages(store, run, row))
+                _STAGE_COLUMNS,
+                ((run, one) for run, row in done for one in _stages(values[run["run"]], run, row)),
             ),
             trials=_table(_TRIAL_COLUMNS, ((run, one) for run, row in done for one in _trials(row))),
-            queries=_queries(store, done),
+            queries=_queries(values, done),
             importance=_table(_IMPORTANCE_COLUMNS, ((run, _importance(row)) for run, row in done)),
+            examined=data,
+            is_current=is_current,
         )
+
+
+def _spec_of(store: Store) -> Spec:
+    """The spec that the store keeps; an earlier version kept it in a file of the directory only."""
+    from pomona.experiments.spec_reader import read_text
+
+    path, text = store.directory / "spec.toml", store.fact("spec")
+    if text is None:
+        return read_spec(path, needs_data=False)
+    return read_text(text, path, needs_data=False, places=store.fact("places", {}))
 
 
 def run_facts(run: RunSpec) -> _Row:
@@ -244,12 +307,12 @@ def _curves(run: _Row, row: _Row) -> list[pl.DataFrame]:
     ]
 
 
-def _stages(store: Store, run: _Row, row: _Row) -> list[pl.DataFrame]:
+def _stages(values: pl.DataFrame, run: _Row, row: _Row) -> list[pl.DataFrame]:
     """The values of the test queries after some iterations."""
     stages = row["record"].get("stages")
     if stages is None:
         return []
-    qids = _frame(store, run["run"], "values").filter(pl.col("part") == "test")["qid"]
+    qids = values.filter(pl.col("part") == "test")["qid"]
     return [
         pl.DataFrame({"qid": qids, "value": values}, schema_overrides={"value": pl.Float64}).with_columns(
             measure=pl.lit(run["trained_for"], pl.String),
@@ -261,13 +324,13 @@ def _stages(store: Store, run: _Row, row: _Row) -> list[pl.DataFrame]:
     ]
 
 
-def _queries(store: Store, done: Sequence[tuple[_Row, _Row]]) -> pl.DataFrame:
+def _queries(values: Mapping[str, pl.DataFrame], done: Sequence[tuple[_Row, _Row]]) -> pl.DataFrame:
     """What the test queries of every fold are like, as the first of its runs tells that knows."""
     found: dict[tuple[str, int], pl.DataFrame] = {}
     for run, _ in done:
         key = (run["dataset"], run["fold"])
         if key not in found:
-            frame = _frame(store, run["run"], "values").filter(pl.col("part") == "test")
+            frame = values[run["run"]].filter(pl.col("part") == "test")
             if "n_docs" in frame.columns:
                 found[key] = frame
     runs = (({**dict.fromkeys(_KEYS), "dataset": d, "fold": f}, frame) for (d, f), frame in found.items())
@@ -325,7 +388,9 @@ def _lengths(facts: DataFacts) -> dict[int, int]:
     return {int(length): count for length, count in facts.statistics["lengths"].items()}
 
 
-def _warnings(data: Mapping[str, DataFacts], done: Sequence[tuple[_Row, _Row]]) -> list[tuple[str, str, str]]:
+def _warnings(
+    data: Mapping[str, DataFacts], done: Sequence[tuple[_Row, _Row]], *, is_current: bool
+) -> list[tuple[str, str, str]]:
     """What the audit found, then what the runs have to say, each once: (dataset, check, text)."""
     audited = [(name, check, text) for name, facts in data.items() for check, text in facts.warnings]
     cut: dict[str, dict[str, None]] = {}
@@ -343,7 +408,9 @@ def _warnings(data: Mapping[str, DataFacts], done: Sequence[tuple[_Row, _Row]]) 
     packages = ", ".join(sorted({package for package, _ in differing}))
     text = f"runs were done with different versions of {packages}"
     several = [(name, "several versions", text) for name in data if packages]
-    return [*audited, *no_valid, *several, *notes]
+    text = "an earlier version of Pomona made this, whose rules were others: run the comparison again"
+    earlier = [(name, "earlier version", text) for name in data if not is_current]
+    return [*audited, *no_valid, *several, *earlier, *notes]
 
 
 def _facts(store: Store, spec: Spec, runs: Sequence[tuple[_Row, _Row]]) -> dict[str, Any]:
@@ -358,6 +425,5 @@ def _facts(store: Store, spec: Spec, runs: Sequence[tuple[_Row, _Row]]) -> dict[
         "seeds": list(spec.seeds),
         "started": when,
         "total_seconds": store.fact("seconds", 0.0),
-        "spec": spec.to_toml(),
-        "left_out": store.fact("left_out", {}),
+        "spec": store.fact("spec") or spec.to_toml(),
     }

@@ -5,17 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 from pomona.data.folds import Fold
 from pomona.experiments.data_spec import DataSpec, Variant
-from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, ranker_class
+from pomona.experiments.spec import (
+    MEASURE_KEYS,
+    RankerSpec,
+    SearchSpec,
+    Spec,
+    code_of,
+    digest_of_file,
+    ranker_class,
+)
 from pomona.experiments.variation import COMPLETE, Variation, with_chosen_features
 from pomona.rankers.base import Ranker, SearchRange
 from pomona.rankers.model_file import parameters_from_json, parameters_to_json
+
+VERSION = 2
+"""Of ids and of what is kept. Earlier ones did not know the names of features and categories in the data, nor
+what the files of measures and models hold."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,7 @@ class RunSpec:
     code : the class and the digest of the file of a user's ranker; empty for ours.
     curves : the parts that are judged after every iteration.
     features, without : the names of the features that the ranker is given, or is not; None: all.
+    files : of parameters that name a file (a model, a measure of the user's), the digest of its content.
     """
 
     dataset: str
@@ -58,6 +69,7 @@ class RunSpec:
     curves: tuple[str, ...] = ("train", "valid")
     features: tuple[str, ...] | None = None
     without: tuple[str, ...] | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -71,7 +83,8 @@ class RunSpec:
                 *([self.space] * bool(self.space)),
             ]
         seed = self.seed if self.uses_seed else None
-        identity = [self.code or self.kind, self.parameters, seed, self.data, search]
+        parameters = {**self.parameters, **self.files}
+        identity = [VERSION, self.code or self.kind, parameters, seed, self.data, search]
         identity += ["test"] * self.judges_test
         given = {"features": self.features, "without": self.without}
         identity += [{key: sorted(names)} for key, names in given.items() if names is not None]
@@ -147,19 +160,19 @@ def _run_of(
         # Where the data have no validation queries, they are cut from the training queries at random.
         uses_seed="seed" in parameters or bool(searched) or parameters.get("early_stopping") is not None,
         space=row.search,
-        code=_code_of(row.ranker),
+        code=code_of(row.ranker),
         of=data.name,
         variation=variant.variation,
         curves=data.curves,
         features=row.features,
         without=row.without,
+        files=_files_of(row.ranker, fixed),
     )
 
 
-@cache
-def _code_of(ranker: str) -> str:
-    """The class of a user's own file and the digest of the file, wherever that lies; empty for ours."""
-    path, _, class_name = ranker.rpartition(":")
-    if not path.endswith(".py"):
-        return ""
-    return f"{class_name} {hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()}"
+def _files_of(ranker: str, parameters: Mapping[str, Any]) -> dict[str, str]:
+    """The digest of the content of each file that parameters name."""
+    files = {key: code for key in MEASURE_KEYS if (code := code_of(str(parameters.get(key))))}
+    if ranker == "imported" and parameters.get("model") is not None:
+        files["model"] = digest_of_file(parameters["model"])
+    return files

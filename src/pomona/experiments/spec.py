@@ -15,11 +15,6 @@
     draw = [0, 1]                           # the seeds of what is drawn at random for them
     curves = ["train", "valid", "test"]     # the parts that are judged after every iteration
 
-    [[dataset]]
-    source = "mslr-web10k"
-    optional = true                         # left out, and said to be, where the collection is not here
-    split = [0.8, 0.2]                      # cut anew: shares of training, perhaps validation, and test
-
     [[ranker]]
     ranker = "lambdamart"
     label = "LambdaMART yahoo"
@@ -51,10 +46,12 @@ makes it: there is no spec that is not valid.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +70,10 @@ CUTOFFS = range(1, 11)
 
 BOUNDS = ("ideal", "worst")
 """The rankers that no ranker can beat, or be beaten by."""
+
+
+MEASURE_KEYS = ("measure", "valid_measure")
+"""The parameters of rankers that are measures, perhaps one in a file of the user's."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class RankerSpec(Record):
                 if key == "seed":
                     raise InputError("the comparison sets the seeds: write seeds = [0, 1] at the top")
                 given[key] = checked(value, kinds[key])
-                if key == "measure":
+                if key in MEASURE_KEYS and given[key] is not None:
                     given[key] = _measure_text(given[key])
         self._replace("parameters", lambda _: given)
         parts = {"features": self.features, "without": self.without}
@@ -215,7 +216,8 @@ class Spec(Record):
         with refused_at("time_limit"):
             if self.time_limit is not None and not 0 < self.time_limit < math.inf:
                 raise InputError(f"found {self.time_limit}, expected more than 0, and a finite number")
-        _refuse_twins("label", [(row.label, row) for row in self.rankers])
+        bounds = [row for row in self.rows() if row not in self.rankers]
+        _refuse_twins("label", [(row.label, row) for row in (*bounds, *self.rankers)])
         _refuse_twins("name", [(one.name, data) for data in self.datasets for one in data.variants()])
 
     @property
@@ -246,16 +248,46 @@ class Spec(Record):
         wanted = [known[name] for name in BOUNDS if self.bounds and name in known and name not in given]
         return *self.rankers, *(RankerSpec(entry.class_name, entry.name) for entry in wanted)
 
-    def to_toml(self) -> str:
-        """The text that `read_spec` makes this of."""
-        plain = ("name", "measures", "conventions", "seeds", "baseline", "time_limit", "n_folds", "bounds")
-        lines = _lines({key: getattr(self, key) for key in plain})
+    def to_toml(self, folder: Path | None = None) -> str:
+        """The text that `read_spec` makes this of.
+
+        folder : where the text is to lie; paths are then told from there, if they have more than the root of
+            the disk in common with it, so that folder and files can move together.
+        """
+        return self._text(lambda path: path if folder is None else _from_folder(folder, path))
+
+    def paths(self, folder: Path) -> dict[str, str]:
+        """The path of every file and directory of the text for a folder, by what stands there for it."""
+        found: dict[str, str] = {}
+
+        def told(path: str) -> str:
+            return found.setdefault(_from_folder(folder, path), path) and _from_folder(folder, path)
+
+        self._text(told)
+        return found
+
+    def _text(self, told: Callable[[str], str]) -> str:
+        """The text, with every path as it is to be `told`."""
+
+        def of_file(text: Any) -> Any:
+            """A class in a user's file, the file's path as it is to be told."""
+            if not _is_in_file(text):
+                return text
+            path, _, name = text.rpartition(":")
+            return f"{told(path)}:{name}"
+
+        plain = ("name", "conventions", "seeds", "baseline", "time_limit", "n_folds", "bounds")
+        first = {"name": self.name, "measures": [of_file(text) for text in self.measures]}
+        lines = _lines(first | {key: getattr(self, key) for key in plain})
         lines += ["norm_performance = true"] * self.norm_performance
         for data in self.datasets:
-            lines += ["", "[[dataset]]", *_lines(data.table())]
+            lines += ["", "[[dataset]]", *_lines(data.table(told))]
         for row in self.rankers:
             given = {key: "none" if value is None else value for key, value in row.parameters.items()}
-            table = {"ranker": row.ranker, "label": row.label, **given, "search": row.search}
+            given |= {key: of_file(given[key]) for key in MEASURE_KEYS if key in given}
+            if row.ranker == "imported" and given.get("model", "none") != "none":
+                given["model"] = told(given["model"])
+            table = {"ranker": of_file(row.ranker), "label": row.label, **given, "search": row.search}
             table |= {"varied": row.varied} if row.varied else {}
             table |= {"features": row.features, "without": row.without}
             lines += ["", "[[ranker]]", *_lines(table)]
@@ -264,16 +296,56 @@ class Spec(Record):
         return "\n".join(lines) + "\n"
 
 
+def _from_folder(folder: Path, path: str) -> str:
+    """A path as it is told in a folder: from there, or, if only the root is common to the two, as it is."""
+    here = folder.resolve()
+    try:
+        common = Path(os.path.commonpath([here, path]))
+    except ValueError:  # one of them is relative, or on another drive
+        return path
+    if not Path(path).is_absolute() or common == Path(common.anchor):
+        return path
+    text = Path(os.path.relpath(path, here)).as_posix()
+    return text if text.startswith("../") else f"./{text}"  # a plain name could be a collection
+
+
 def read_spec(path: str | Path, *, needs_data: bool = True) -> Spec:
     """Read and check a TOML file; data must exist, relative to the file, unless they are not needed."""
     from pomona.experiments.spec_reader import read
+    from pomona.experiments.store import places_in
 
-    return read(Path(path), needs_data=needs_data)
+    return read(Path(path), needs_data=needs_data, places=places_in(Path(path).parent))
 
 
-@cache
 def ranker_class(name: str) -> Any:
-    """The class of a ranker, and a clear word when a package that it needs is missing."""
+    """The class of a ranker, and a clear word when a package that it needs is missing.
+
+    One in a user's file is that of the file as it is now.
+    """
+    return _ranker_class(name, code_of(name))
+
+
+def code_of(name: str) -> str:
+    """The class (or measure) of a user's own file with the digest of the file, wherever that lies.
+
+    Empty for what is ours.
+    """
+    path, _, class_name = name.rpartition(":")
+    if not path.endswith(".py"):
+        return ""
+    return f"{class_name} {digest_of_file(path)}"
+
+
+def digest_of_file(path: str) -> str:
+    """A checksum of the content of a file; empty where that cannot be read, of which who loads it speaks."""
+    try:
+        return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=256)
+def _ranker_class(name: str, code: str) -> Any:
     path, _, class_name = name.rpartition(":")
     try:
         if path.endswith(".py"):
@@ -320,9 +392,15 @@ def _label_like(asked: str | None, labels: Sequence[str]) -> str | None:
     return near[0]
 
 
+_EXAMPLE = {
+    "label": ', as in "a=mart(n_trees=50), b=mart"',
+    "name": ", as in a=train.txt b=other/train.txt",
+}
+
+
 def _refuse_twins(key: str, named: Sequence[tuple[str, object]]) -> None:
     names = [name for name, _ in named]
     for number, (name, part) in enumerate(named):
         with refused_at(key, part):
             if name in names[:number]:
-                raise InputError(f"two are called {name!r}: give one another {key}")
+                raise InputError(f"two are called {name!r}: give each its own {key}{_EXAMPLE[key]}")

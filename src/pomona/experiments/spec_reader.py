@@ -13,32 +13,44 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pomona import _registry
-from pomona._parameters import ValueRefusedError, checked, show_value
+from pomona._parameters import ValueRefusedError, checked, read_toml, show_value
 from pomona.data.catalog import COLLECTIONS
 from pomona.errors import InputError, PomonaError, UnknownNameError
 from pomona.experiments.data_spec import DataSpec, Files, Simulated
-from pomona.experiments.spec import RankerSpec, SearchSpec, Spec, UnloadedRankerSpec
+from pomona.experiments.spec import MEASURE_KEYS, RankerSpec, SearchSpec, Spec, UnloadedRankerSpec
 from pomona.measures.parse import measure as parse_measure
 
 Record = TypeVar("Record")
 _OF_ROW = ("ranker", "label", "search", "varied", "features", "without")
 """The keys of a [[ranker]] that are no parameters."""
-_LISTS = ("measures", "conventions", "seeds", "folds", "draw", "curves", "varied", "split")
+_LISTS = ("measures", "conventions", "seeds", "folds", "draw", "curves", "varied")
 
 
-def read(path: Path, *, needs_data: bool = True) -> Spec:
+def read(path: Path, *, needs_data: bool = True, places: Mapping[str, str] | None = None) -> Spec:
     """The spec of a TOML file."""
     try:
         text = path.read_text(encoding="utf-8")
-        values = tomllib.loads(text)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path) from None
     except UnicodeDecodeError:
         raise InputError("is not a text in UTF-8, which TOML is", path) from None
+    return read_text(text, path, needs_data=needs_data, places=places)
+
+
+def read_text(
+    text: str, path: Path, *, needs_data: bool = True, places: Mapping[str, str] | None = None
+) -> Spec:
+    """The spec of a text that stands in a file, or in a store as if it stood in that file.
+
+    places : where files and directories of the text lie that are not where it says, by what it says.
+    """
+    try:
+        values = read_toml(text)
     except tomllib.TOMLDecodeError as error:
         message, line, column = _toml_place(str(error))
         raise InputError(f"not TOML: {message}", path, line, column) from None
-    return spec_of({"name": path.stem, **values}, _Origin(path, text, path.parent, needs_data))
+    origin = _Origin(path, text, path.parent, needs_data, places or {})
+    return spec_of({"name": path.stem, **values}, origin)
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,15 @@ class _Origin:
     text: str = ""
     folder: Path = Path()
     needs_data: bool = True
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Where files are that are not where the text says."""
+
+    def found(self, text: str) -> Path:
+        """The file or directory that a text names."""
+        path = self.folder / text
+        other = self.places.get(text)
+        is_moved = other is not None and not path.exists() and Path(other).exists()
+        return (Path(str(other)) if is_moved else path).resolve()
 
 
 class _PlacedError(InputError):
@@ -166,20 +187,23 @@ def _dataset(table: _Table) -> DataSpec:
 
 def _place(table: _Table, text: Any) -> str:
     with table.at("source"):
-        if checked(text, str).lower() in COLLECTIONS:
+        path = table.origin.found(checked(text, str))
+        is_data = path.exists() and not (path / "store.sqlite").exists()
+        if text.lower() in COLLECTIONS and not is_data:
             return str(text).lower()
-        path = table.origin.folder / text
-        if table.origin.needs_data and not path.exists() and table.values.get("optional") is not True:
+        if table.origin.needs_data and not path.exists():
+            if "." in text or "/" in text or "\\" in text:
+                raise InputError(f"no such file or directory: {text}")
             raise UnknownNameError("collection, directory or file", text, COLLECTIONS)
-    return str(path.resolve())
+    return str(path)
 
 
 def _file(table: _Table, key: str) -> str:
-    path: Path = table.origin.folder / table.get(key, str)
+    path = table.origin.found(table.get(key, str))
     with table.at(key):
         if table.origin.needs_data and not path.is_file():
             raise InputError(f"no such file: {path}")
-    return str(path.resolve())
+    return str(path)
 
 
 def _variants(table: _Table) -> list[_Table]:
@@ -227,9 +251,10 @@ def _ranker(table: _Table) -> RankerSpec:
         in_file = _class_in_file(table, text)
         name = in_file or _registry.find("rankers", text, "ranker").name
     given = {key: one for key, one in table.values.items() if key not in _OF_ROW}
-    if "measure" in given:
-        with table.at("measure"):
-            given["measure"] = _measure(table, given["measure"])
+    for key in MEASURE_KEYS:
+        if isinstance(given.get(key), str):
+            with table.at(key):
+                given[key] = _measure(table, given[key])
     with table.at():
         kind = UnloadedRankerSpec if in_file and not table.origin.needs_data else RankerSpec
         varied = tuple(table.several("varied"))
@@ -248,7 +273,7 @@ def _of_model_file(table: _Table) -> _Table:
 def _class_in_file(table: _Table, text: str) -> str | None:
     """`path/to/file.py:Class`, with the path relative to the spec's, or None where it is no such text."""
     path, _, name = text.rpartition(":")
-    return f"{(table.origin.folder / path).resolve()}:{name}" if path.endswith(".py") else None
+    return f"{table.origin.found(path)}:{name}" if path.endswith(".py") else None
 
 
 def _measure(table: _Table, text: Any) -> str:

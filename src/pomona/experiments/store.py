@@ -4,13 +4,13 @@
     values/<run>.parquet     the value of every query by every measure
     scores/<run>.parquet     the test scores, one a document
     models/<run>.pomona      the fitted ranker
-    spec.toml                what was asked for last
 
 A run's files are written whole (`whole_file`), and only then does its row become `done`, in one transaction:
 so a run is either finished or will be done again, and one that is finished is never touched. Its row has the
-digests of its files and of its record: what was changed, cut short, swapped or lost since is noticed, and the
-run done again. Only one process works on a directory: it holds a lock that the operating system takes back
-when the process ends, however it ends. What it left `running` is then queued again.
+digests of its files and of its record: what was changed, cut short, swapped or lost since is noticed when it
+is read, and the run can be done again. Only one process works on a directory: it holds a lock that the
+operating system takes back when the process ends, however it ends. What it left `running` is then queued
+again. To look at a store needs no permission to write.
 """
 
 from __future__ import annotations
@@ -19,11 +19,15 @@ import contextlib
 import hashlib
 import json
 import os
+import re
+import shutil
 import sqlite3
+import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 from pomona._arrays import whole_file
 from pomona.errors import InputError
@@ -31,6 +35,9 @@ from pomona.experiments.execute import RunResult
 from pomona.experiments.run import RunSpec
 
 _PLACES = {"values": "values/{}.parquet", "scores": "scores/{}.parquet", "model": "models/{}.pomona"}
+_HALF_WRITTEN = re.compile(r"\.[0-9a-f]{24}\.(parquet|pomona)\.[0-9a-f]+\.part")
+"""A file of a run as `whole_file` calls it before it is whole."""
+
 _TABLES = """
 CREATE TABLE IF NOT EXISTS runs (
     run TEXT PRIMARY KEY, dataset TEXT, fold INTEGER, ranker TEXT, kind TEXT, parameters TEXT, seed INTEGER,
@@ -55,10 +62,68 @@ def _parsed(text: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+class DamagedRunError(InputError):
+    """A file of a run that is not what the run left behind."""
+
+    def __init__(self, problem: str, path: Path) -> None:
+        super().__init__(f"{problem}: the same comparison again with --verify does this run once more", path)
+
+
 def _connection(file: Path, patience: float = 5) -> contextlib.closing[sqlite3.Connection]:
     connection = sqlite3.connect(file, isolation_level=None, timeout=patience)
     connection.row_factory = sqlite3.Row
     return contextlib.closing(connection)
+
+
+@contextlib.contextmanager
+def _looking_at(file: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that changes nothing, also where nothing can be written beside the file.
+
+    SQLite shares a database with those who write to it by files beside it. Where it cannot make them, nobody
+    writes: the database is then read as it stands; a log that a killed process left is applied to a copy.
+    """
+    try:
+        with _connection(file) as connection:
+            connection.execute("PRAGMA query_only = 1")
+            connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+            yield connection
+            return
+    except sqlite3.OperationalError as error:
+        if _primary(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            raise
+    with contextlib.ExitStack() as stack:
+        beside = [file.with_name(file.name + ending) for ending in ("-wal", "-journal")]
+        logs = [log for log in beside if log.is_file() and log.stat().st_size]
+        if logs:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pomona-store-")))
+            for one in (file, *logs):
+                shutil.copyfile(one, folder / one.name)
+            yield stack.enter_context(_connection(folder / file.name))
+            return
+        place = f"file:{quote(str(file.resolve()))}?mode=ro&immutable=1"
+        connection = stack.enter_context(contextlib.closing(sqlite3.connect(place, uri=True)))
+        connection.row_factory = sqlite3.Row
+        yield connection
+
+
+def _primary(error: sqlite3.Error) -> int:
+    """The code of SQLite's error, without what it adds to some."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _refusal(error: sqlite3.Error, file: Path) -> InputError:
+    """What went wrong with a database, and what to do."""
+    code = _primary(error)
+    if code == sqlite3.SQLITE_FULL:
+        return InputError("cannot be written: the disk is full. Free some of it and go on", file)
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
+        reason = f"cannot be written ({error}): the directory is read-only, or not yours. Use another"
+        return InputError(reason, file)
+    if code == sqlite3.SQLITE_IOERR:
+        return InputError(f"cannot be read or written ({error}): is the disk full?", file)
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return InputError("is in use by another process: wait for it, or use another directory", file)
+    return InputError(f"is no store of Pomona's ({error}): use another directory", file)
 
 
 class Store:
@@ -66,22 +131,23 @@ class Store:
 
     def __init__(self, directory: str | Path, *, to_write: bool = True) -> None:
         self.directory = Path(directory)
-        file = self.directory / "store.sqlite"
+        self._file = self.directory / "store.sqlite"
         if to_write:
             self._make_directory()
-        elif not file.is_file():
+        elif not self._file.is_file():
             raise InputError("is no comparison, it has no store.sqlite: check the path", directory)
         with contextlib.ExitStack() as stack:
             try:
                 if to_write:
                     self._lock(stack.enter_context(_connection(self.directory / "lock", patience=0)))
-                self.database = stack.enter_context(_connection(file))
+                opened = _connection(self._file) if to_write else _looking_at(self._file)
+                self.database = stack.enter_context(opened)
                 if to_write:
                     self._put_in_order()
-                    stack.callback(self._requeue_running)
+                    stack.callback(self._requeue_at_the_end)
                 self._ask("SELECT state FROM runs LIMIT 1")
             except sqlite3.Error as error:
-                raise InputError(f"is no store of Pomona's ({error}): use another directory", file) from None
+                raise _refusal(error, self._file) from None
             self._opened = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -100,7 +166,9 @@ class Store:
     def _lock(self, connection: sqlite3.Connection) -> None:
         try:
             connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError:
+        except sqlite3.Error as error:
+            if _primary(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise _refusal(error, self.directory / "lock") from None
             owner = "?"
             with contextlib.suppress(InputError), Store(self.directory, to_write=False) as store:
                 owner = store.fact("process", owner)
@@ -109,6 +177,10 @@ class Store:
 
     def _put_in_order(self) -> None:
         """Make the tables, where there are none, and tidy up after a process that was killed."""
+        tables = [row["name"] for row in self._ask("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if tables and "runs" not in tables:
+            reason = f"is no store of Pomona's (it has a table {tables[0]!r}): use another directory"
+            raise InputError(reason, self._file)
         self._ask("PRAGMA journal_mode = WAL")
         self._ask("PRAGMA synchronous = NORMAL")  # a row may be lost with the machine's power, never damaged
         self.database.executescript(_TABLES)
@@ -117,23 +189,38 @@ class Store:
         self._requeue_running()
         self.remember(process=os.getpid())
         for place in _PLACES.values():
-            for half_written in (self.directory / place).parent.glob(".*.part"):
-                half_written.unlink()
+            for file in (self.directory / place).parent.glob(".*.part"):
+                if _HALF_WRITTEN.fullmatch(file.name):
+                    file.unlink()
 
     def _requeue_running(self) -> None:
         self._ask("UPDATE runs SET state = 'queued' WHERE state = 'running'")
+
+    def _requeue_at_the_end(self) -> None:
+        with contextlib.suppress(InputError):  # a full disk; who opens the store next does it, too
+            self._requeue_running()
 
     def _ask(self, statement: str, *values: Any) -> list[sqlite3.Row]:
         try:
             return self.database.execute(statement, values).fetchall()
         except sqlite3.Error as error:
-            file = self.directory / "store.sqlite"
-            raise InputError(f"is no store of Pomona's ({error}): use another directory", file) from None
+            raise _refusal(error, self._file) from None
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All that the body changes, or nothing of it."""
+        try:
+            with self.database:
+                self._ask("BEGIN IMMEDIATE")
+                yield
+        except sqlite3.Error as error:  # of the end of the transaction
+            raise _refusal(error, self._file) from None
 
     def remember(self, **facts: Any) -> None:
         """Keep facts of the comparison as a whole."""
-        for name, value in facts.items():
-            self._ask("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
+        with self._transaction():
+            for name, value in facts.items():
+                self._ask("INSERT OR REPLACE INTO facts VALUES (?, ?)", name, json.dumps(value))
 
     def fact(self, name: str, default: Any = None) -> Any:
         """A fact that was kept."""
@@ -142,16 +229,15 @@ class Store:
 
     def enqueue(self, runs: Iterable[RunSpec]) -> None:
         """Add the runs that are not here yet; those that are get today's names."""
-        self._ask("BEGIN")
-        for run in runs:
-            self._ask(
-                "INSERT INTO runs (run, dataset, fold, ranker, kind, parameters, seed, data, state)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued') ON CONFLICT (run)"
-                " DO UPDATE SET dataset = excluded.dataset, fold = excluded.fold, ranker = excluded.ranker",
-                *(run.id, run.dataset, run.fold, run.ranker, run.kind),
-                *(json.dumps(run.parameters, sort_keys=True), run.seed, run.data),
-            )
-        self._ask("COMMIT")
+        with self._transaction():
+            for run in runs:
+                self._ask(
+                    "INSERT INTO runs (run, dataset, fold, ranker, kind, parameters, seed, data, state)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued') ON CONFLICT (run) DO UPDATE"
+                    " SET dataset = excluded.dataset, fold = excluded.fold, ranker = excluded.ranker",
+                    *(run.id, run.dataset, run.fold, run.ranker, run.kind),
+                    *(json.dumps(run.parameters, sort_keys=True), run.seed, run.data),
+                )
 
     def rows(self) -> dict[str, dict[str, Any]]:
         """Every run by its id, its record parsed."""
@@ -193,15 +279,22 @@ class Store:
         """The content of a file of a run, which must be what the run left behind."""
         content, problem = self._checked(self._row(run), kind)
         if problem:
-            again = "the same comparison again does this run once more"
-            raise InputError(f"{problem}: {again}", self.path(run, kind))
+            raise DamagedRunError(problem, self.path(run, kind))
         return content
 
     def damage(self, run: str) -> str | None:
-        """What is wrong with what is kept of a finished run, or None."""
+        """What is wrong with what is kept of a finished run, or None; every file of it is read."""
         row = self._row(run)
         problems = {kind: self._checked(row, kind)[1] for kind in ("record", *_PLACES)}
         return next((f"{self.path(run, kind)}: {text}" for kind, text in problems.items() if text), None)
+
+    def loss(self, run: str) -> str | None:
+        """As `damage`, but of the files only whether they are there, which costs no time."""
+        row = self._row(run)
+        if problem := self._checked(row, "record")[1]:
+            return f"{self.path(run, 'record')}: {problem}"
+        lost = [kind for kind in _PLACES if not self.path(run, kind).is_file()]
+        return f"{self.path(run, lost[0])}: {self._checked(row, lost[0])[1]}" if lost else None
 
     def _row(self, run: str) -> dict[str, Any]:
         return dict(self._ask("SELECT * FROM runs WHERE run = ?", run)[0])
@@ -218,7 +311,30 @@ class Store:
         is_whole = _parsed(row.get("digests")).get(kind) == _digest(content)
         return content, "" if is_whole else f"is not as {name} left it"
 
-    def write_text(self, name: str, text: str) -> None:
-        """Write a text file beside the store, whole."""
-        with whole_file(self.directory / name, follows_links=False) as file:
-            file.write(text.encode())
+
+def refuse_unwritable(directory: str | Path) -> None:
+    """Refuse a directory that cannot be made, or written to: before the work, not after. Nothing is left."""
+    path = Path(directory)
+    there = next(one for one in (path, *path.absolute().parents) if one.exists() or one.is_symlink())
+    if not there.is_dir():
+        what = "a file, expected a directory" if there.is_file() else "no directory"
+        raise InputError(f"cannot be made: {there} is {what}", path)
+    try:
+        with tempfile.TemporaryFile(dir=there, prefix=".pomona-") as file:
+            file.write(b"x")
+    except OSError as error:
+        raise InputError(f"cannot be written to: {error.strerror or error}. Use another", path) from None
+
+
+def places_in(folder: Path) -> dict[str, str]:
+    """Where the files of the comparison in a folder lay when it was last run, by what its spec says of them.
+
+    Nothing, where there is no comparison.
+    """
+    if not (folder / "store.sqlite").is_file():
+        return {}
+    try:
+        with Store(folder, to_write=False) as store:
+            return dict(store.fact("places", {}))
+    except InputError:
+        return {}

@@ -80,11 +80,8 @@ class Plan:
     @property
     def digest(self) -> str:
         """A checksum of data and roles."""
-        data = self.data
-        digest = hashlib.blake2b(digest_size=12)
-        for array in (data.X, data.y, data.query_ptr, self.roles):
-            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
-        digest.update("\n".join(data.feature_names).encode())
+        digest = hashlib.blake2b(self.data.fingerprint().encode(), digest_size=12)
+        digest.update(np.ascontiguousarray(self.roles).view(np.uint8).data)
         return digest.hexdigest()
 
     def write(self, directory: Path) -> Path:

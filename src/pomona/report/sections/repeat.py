@@ -40,7 +40,7 @@ class RepeatSection(Section):
         yield Html(
             _FACTS,
             command=results.facts.get("command") or "",
-            spec=results.spec.to_toml(),
+            spec=results.facts.get("spec") or results.spec.to_toml(),
             facts=[
                 (name.replace("_", " "), _text(value))
                 for name, value in results.facts.items()
