@@ -157,8 +157,30 @@ def test_what_is_no_weighted_sum_is_not_exported_as_one():
 
 
 def test_boosted_stumps_are_trees():
-    ranker = pm.RankBoost(n_rounds=9).fit(DATA)
-    np.testing.assert_allclose(ranker.portable().score(DATA.X), ranker.predict(DATA), rtol=0, atol=1e-12)
+    """A tree a feature, which adds what the step function of its stumps adds: the same bits."""
+    X = DATA.X.copy()
+    X[::3, 0], X[::5, 1], X[::7, 2], X[::11, 2] = np.nan, np.nan, np.inf, -np.inf
+    data = DATA.replace(X=X)
+    ranker = pm.RankBoost(n_rounds=40).fit(data)
+    assert ranker.model_.undefined.any()
+    assert not ranker.model_.undefined.all()
+    assert len(np.unique(ranker.model_.feature)) < ranker.model_.n_stumps
+    assert np.array_equal(ranker.portable().score(X), ranker.predict(data))
+    booster = lightgbm.Booster(model_str=ranker.exported("lightgbm"))
+    assert np.array_equal(booster.predict(X.astype(np.float64)), ranker.predict(data))
+
+
+@pytest.mark.parametrize("cls", [pm.LambdaMART, pm.MART, pm.RandomForest, pm.RCRank, pm.RankBoost])
+def test_what_is_one_forest_gives_the_same_bits_where_it_is_exported(cls):
+    X = DATA.X.copy()
+    X[::5, 1], X[::7, 2] = np.nan, np.inf
+    ranker = cls(**({"n_rounds": 9} if cls is pm.RankBoost else {"n_trees": 5})).fit(DATA.replace(X=X))
+    booster = lightgbm.Booster(model_str=ranker.exported("lightgbm"))
+    assert np.array_equal(booster.predict(X.astype(np.float64)), ranker.predict(X))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # several add in another order
+    session = onnxruntime.InferenceSession(ranker.exported("onnx"), options)
+    assert np.array_equal(session.run(None, {"X": X.astype(np.float64)})[0].ravel(), ranker.predict(X))
 
 
 def test_a_network_is_layers():

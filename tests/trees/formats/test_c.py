@@ -58,3 +58,21 @@ def test_categories(tmp_path):
     found = [score(x.ctypes.data_as(ctypes.c_void_p)) for x in rows]
     assert found == forest.score(rows).tolist()
     assert len(set(found)) == 3
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_infinite_values_go_where_they_went(forest, names, infinite_rows, tmp_path):
+    (tmp_path / "m.c").write_text(C().write(forest, names))
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "m.so", tmp_path / "m.c"], check=True)
+    score = ctypes.CDLL(str(tmp_path / "m.so")).pomona_score
+    score.restype = ctypes.c_double
+    found = [score(x.ctypes.data_as(ctypes.c_void_p)) for x in infinite_rows]
+    assert found == forest.score(infinite_rows).tolist()
+
+
+def test_sets_that_are_empty_need_no_function():
+    forest = Forest(
+        feature=[0], threshold=[0.5], nan_left=[True], left=[~0], right=[~1], gain=[1], node_ptr=[0, 1],
+        value=[1.0, 2.0], leaf_ptr=[0, 2], n_features=1, member_ptr=[0, 0], member=[],
+    )  # fmt: skip
+    assert "in_set" not in C().content(forest, ["a"])

@@ -14,6 +14,13 @@ def test_elasticsearch_gives_the_same_scores(forest, names, rows):
     np.testing.assert_allclose(found, forest.score(rows), rtol=1.2e-7, atol=1e-9)  # compensated, in float32
 
 
+def test_infinite_values_go_where_undefined_ones_go(forest, names, infinite_rows):
+    found = elastic_score(Elastic().content(forest, names), as_rows(infinite_rows, names))
+    undefined = np.where(np.isinf(infinite_rows), np.float32(np.nan), infinite_rows)
+    np.testing.assert_allclose(found, forest.score(undefined), rtol=1.2e-7, atol=1e-9)
+    assert any("infinite" in note for note in Elastic().notes(forest))
+
+
 def test_minus_zero_is_written_as_zero(forests, names):
     split = {
         "feature": [0],

@@ -1,6 +1,9 @@
+import json
+
 import numpy as np
 import pytest
 
+from pomona.tools.engines.engine import engine_named
 from pomona.trees.formats.elasticsearch import Elasticsearch
 from pomona.trees.formats.format import ExportOptions
 from reference.engine import as_rows, plugin_score, sum_trees
@@ -9,6 +12,14 @@ from reference.engine import as_rows, plugin_score, sum_trees
 def test_the_plugin_gives_the_same_scores(forest, names, rows):
     found = plugin_score(Elasticsearch().content(forest, names), as_rows(rows, names), names)
     np.testing.assert_allclose(found, forest.score(rows), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_infinite_values_go_where_they_went(forest, names, infinite_rows, raw):
+    text = Elasticsearch(ExportOptions(raw=raw)).content(forest, names)
+    json.loads(text, parse_constant=pytest.fail)
+    found = engine_named("elasticsearch").read(text, names).score(infinite_rows)
+    np.testing.assert_allclose(found, forest.score(infinite_rows), rtol=0, atol=1e-5)
 
 
 def test_the_plugins_own_figures():

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import lightgbm
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import pomona as pm
 from pomona.trees.formats.lightgbm import LightGBM
 from pomona.trees.readers.lightgbm_text import LightGBMText
+from pomona.trees.walk import ZERO
 from reference.foreign import documents, lightgbm_text, random_trees
 
 
@@ -25,6 +27,39 @@ def test_treelite_gives_the_same_scores(forest, names, rows, tmp_path):
     model = treelite.frontend.load_lightgbm_model(tmp_path / "m.txt")
     found = treelite.gtil.predict(model, rows.astype(np.float64), nthread=1, pred_margin=True)
     np.testing.assert_allclose(found.ravel(), forest.score(rows), rtol=0, atol=1e-12)
+
+
+def test_infinite_values_go_where_they_went(forest, names, infinite_rows, tmp_path):
+    text = LightGBM().write(forest, names)
+    assert np.array_equal(read(text, infinite_rows), forest.score(infinite_rows))
+    treelite = pytest.importorskip("treelite")
+    (tmp_path / "m.txt").write_text(text)
+    model = treelite.frontend.load_lightgbm_model(tmp_path / "m.txt")
+    found = treelite.gtil.predict(model, infinite_rows.astype(np.float64), nthread=1, pred_margin=True)
+    np.testing.assert_allclose(found.ravel(), forest.score(infinite_rows), rtol=0, atol=1e-12)
+
+
+def test_thresholds_that_lightgbms_zero_covers_are_told(forests):
+    """Its zero is |x| <= z = float32(1e-35): it cannot tell 1e-36 from 0, nor -z from 0."""
+    below = np.nextafter(np.float32(ZERO), np.float32(0))
+    for limit, expected in (
+        *(
+            (0.0, True),
+            (-0.0, True),
+            (1e-36, True),
+            (1e-45, True),
+            (-1e-36, True),
+            (-ZERO, True),
+            (below, True),
+        ),
+        *((ZERO, False), (np.nextafter(np.float32(-ZERO), np.float32(-1)), False), (1e-34, False)),
+    ):
+        forest = replace(forests["limit 0.1"], threshold=[limit])
+        assert any("1e-35" in note for note in LightGBM().notes(forest)) == expected
+        near = np.array([0, ZERO, -ZERO, 1e-36, -1e-36, 1e-45, 1e-34, -1e-34, 1], np.float32)
+        X = np.repeat(near[:, None], 6, axis=1)
+        differs = read(LightGBM().write(forest, list("abcdef")), X) != forest.score(X)
+        assert differs.any() == expected
 
 
 def test_names_of_features_are_kept_if_lightgbm_can_read_them(forests, names, rows):

@@ -25,6 +25,12 @@ def test_the_same_bits(forest, names, rows):
     assert np.array_equal(run(Onnx().content(forest, names), rows), forest.score(rows))
 
 
+def test_infinite_values_go_where_they_went(forest, names, infinite_rows):
+    for version in (None, "3"):
+        found = run(Onnx(ExportOptions(engine_version=version)).content(forest, names), infinite_rows)
+        np.testing.assert_allclose(found, forest.score(infinite_rows), rtol=0, atol=1e-5 if version else 0)
+
+
 def test_onnx_own_figures():
     """`test_ai_onnx_ml_tree_ensemble_single_tree`: 1.2, −0.12 → (5.23, 0) and 4.14 → (0, 12.12).
 

@@ -21,3 +21,11 @@ def test_a_plain_reader_gives_the_same_scores(forest, names, defined_rows):
     assert [tree.get("id") for tree in trees] == [str(number + 1) for number in range(len(trees))]
     found = [sum(value(t.find("split"), x) * float(t.get("weight")) for t in trees) for x in defined_rows]
     np.testing.assert_allclose(found, forest.score(defined_rows), rtol=0, atol=1e-12)
+
+
+def test_infinite_values_go_where_they_went(forest, names, infinite_rows):
+    """Java reads `Infinity`, as NumPy does; NaN is 0 there."""
+    X = np.where(np.isnan(infinite_rows), np.float32(0), infinite_rows)
+    trees = ElementTree.fromstring(RankLib().write(forest, names).partition("\n\n")[2])
+    found = [sum(value(tree.find("split"), x) for tree in trees) for x in X]
+    np.testing.assert_allclose(found, forest.score(X), rtol=0, atol=1e-12)

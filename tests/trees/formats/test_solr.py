@@ -20,6 +20,12 @@ def test_solr_gives_the_same_scores(forest, shape, names, rows):
     np.testing.assert_allclose(found, forest.score(rows), rtol=0, atol=1e-5)
 
 
+def test_infinite_values_go_where_they_went(forest, names, infinite_rows):
+    found = solr_score(Solr().content(forest, names), as_rows(infinite_rows, names), undefined=True)
+    np.testing.assert_allclose(found, forest.score(infinite_rows), rtol=0, atol=1e-5)
+    assert not np.isnan(before_slack(forest.threshold)[1]).any()
+
+
 def test_before_9_2_nothing_is_undefined(forest, names, defined_rows):
     text = Solr(ExportOptions(engine_version="9.1")).content(forest, names)
     np.testing.assert_allclose(

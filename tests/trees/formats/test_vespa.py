@@ -22,6 +22,11 @@ def test_vespa_gives_the_same_scores(forest, rows):
     np.testing.assert_allclose(found, forest.score(rows), rtol=0, atol=1e-12)
 
 
+def test_infinite_values_go_where_they_went(forest, infinite_rows):
+    found = vespa_score(Vespa().content(forest, NAMES), as_rows(infinite_rows, NAMES))
+    np.testing.assert_allclose(found, forest.score(infinite_rows), rtol=0, atol=1e-12)
+
+
 def test_names_that_are_no_rank_features_are_refused(forests):
     with pytest.raises(InputError, match="'a b' is no rank feature"):
         Vespa().content(forests["deep"], ["a b", *NAMES[1:]])

@@ -5,6 +5,7 @@ import pytest
 import xgboost
 
 import pomona as pm
+from pomona.errors import InputError
 from pomona.trees.forest import Forest
 from pomona.trees.formats.xgboost import XGBoost, below
 from pomona.trees.readers.xgboost_json import XGBoostJson
@@ -28,6 +29,20 @@ def test_treelite_gives_the_same_scores(forest, names, rows, tmp_path):
     model = treelite.frontend.load_xgboost_model(tmp_path / "m.json")
     found = treelite.gtil.predict(model, rows.astype(np.float32), nthread=1, pred_margin=True)
     np.testing.assert_allclose(found.ravel(), forest.score(rows), rtol=0, atol=1e-5)
+
+
+def test_infinite_values_go_where_they_went(forest, names, infinite_rows, tmp_path):
+    """XGBoost itself takes none; Treelite does."""
+    treelite = pytest.importorskip("treelite")
+    (tmp_path / "m.json").write_text(XGBoost().write(forest, names))
+    model = treelite.frontend.load_xgboost_model(tmp_path / "m.json")
+    found = treelite.gtil.predict(model, infinite_rows, nthread=1, pred_margin=True)
+    np.testing.assert_allclose(found.ravel(), forest.score(infinite_rows), rtol=0, atol=1e-5)
+
+
+def test_what_float32_cannot_hold_is_refused(forests, names):
+    with pytest.raises(InputError, match="too large for float32"):
+        XGBoost().write(forests["lambdamart"].scaled(1e300), names)
 
 
 def test_names_that_xgboost_cannot_read_are_left_out(forests, rows):

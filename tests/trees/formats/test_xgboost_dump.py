@@ -1,9 +1,11 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import xgboost
 
+from pomona.errors import InputError
 from pomona.trees.formats.xgboost import XGBoost
 from pomona.trees.formats.xgboost_dump import XGBoostDump
 
@@ -22,9 +24,25 @@ def test_a_plain_reader_gives_the_same_scores(forest, names, rows):
     np.testing.assert_allclose(found, forest.score(rows), rtol=0, atol=1e-12)
 
 
+def test_infinite_values_go_where_they_went(forest, names, infinite_rows):
+    trees = json.loads(XGBoostDump().write(forest, names), parse_constant=pytest.fail)
+    found = [sum(value(tree, x, names) for tree in trees) for x in infinite_rows]
+    np.testing.assert_allclose(found, forest.score(infinite_rows), rtol=0, atol=1e-12)
+
+
+def test_what_no_number_of_json_can_say_is_refused(forests, names):
+    """x <= 3.4e38 sends infinity right and all else left: as x < t that takes an infinite t."""
+    most = np.finfo(np.float32).max
+    with pytest.raises(InputError, match="parts infinity"):
+        XGBoostDump().write(replace(forests["limit 0.1"], threshold=[most]), names)
+    with pytest.raises(InputError, match="one name"):
+        XGBoostDump().write(forests["deep"], ["a"] * 6)
+
+
 def test_it_is_what_xgboost_dumps(forests, names):
     booster = xgboost.Booster()
-    booster.load_model(bytearray(XGBoost().write(forests["lambdamart"], names).encode()))
+    forest = forests["deep"]  # of infinite thresholds XGBoost's own dump is no JSON
+    booster.load_model(bytearray(XGBoost().write(forest, names).encode()))
 
     def told(node):
         if "leaf" in node:
@@ -35,5 +53,5 @@ def test_it_is_what_xgboost_dumps(forests, names):
         return node["split"], condition, ways.index(ways[2]), told(children[ways[0]]), told(children[ways[1]])
 
     dumped = [json.loads(tree) for tree in booster.get_dump(dump_format="json")]
-    ours = json.loads(XGBoostDump().write(forests["lambdamart"], names))
+    ours = json.loads(XGBoostDump().write(forest, names))
     assert [told(tree) for tree in ours] == [told(tree) for tree in dumped]

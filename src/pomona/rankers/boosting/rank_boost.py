@@ -209,24 +209,11 @@ class RankBoost(Ranker):
         return self.model_.score(X)
 
     def portable(self) -> Forest:
-        """Each stump is a tree of two leaves."""
+        """A tree for each feature, whose leaves are the steps of all its stumps."""
         self.check_fitted()
-        stumps = self.model_
-        if not isinstance(stumps, StumpSum):
+        if not isinstance(self.model_, StumpSum):
             raise InputError('RankBoost of feature values is no forest: train it with weak="threshold"')
-        n = stumps.n_stumps
-        return Forest(
-            feature=stumps.feature,
-            threshold=stumps.threshold,
-            nan_left=~stumps.undefined,
-            left=np.full(n, ~0, np.int32),
-            right=np.full(n, ~1, np.int32),
-            gain=np.abs(stumps.weight).astype(np.float32),
-            node_ptr=np.arange(n + 1),
-            value=np.stack([np.zeros(n), stumps.weight], axis=1).ravel(),
-            leaf_ptr=np.arange(0, 2 * n + 1, 2),
-            n_features=self.n_features_in_,
-        )
+        return self.model_.forest()
 
     def get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         return {}, self.model_.arrays()

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pomona.trees.category_split import bits_of
+from pomona.trees.category_split import bits_of, nodes_on_categories
 from pomona.trees.forest import Forest
 from pomona.trees.formats.format import Format, Split, folded
 from pomona.trees.walk import ZERO
@@ -32,9 +32,10 @@ class C(Format):
         sums = "".join(
             f"    score = ({total})(score + tree_{number}(features));\n" for number in range(forest.n_trees)
         )
+        in_set = _IN_SET if len(nodes_on_categories(forest)) else ""
         return (
             f"/* {forest.n_trees} trees over {forest.n_features} features; NAN is undefined. */\n"
-            f"{self._codes()}#include <math.h>\n\n{'' if forest.member_ptr is None else _IN_SET}{trees}"
+            f"{self._codes()}#include <math.h>\n\n{in_set}{trees}"
             "double pomona_score(const float *features) {\n"
             f"    {total} score = {float(forest.base).hex()};\n{sums}    return score;\n}}\n"
         )

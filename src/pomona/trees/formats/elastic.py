@@ -18,7 +18,6 @@ from pomona.trees.formats.format import (
     Format,
     Model,
     check_names,
-    finite,
     ranges_of,
     single_precision,
     without_base,
@@ -38,7 +37,7 @@ class Elastic(Format):
         if version < _FIRST:
             raise InputError("Elasticsearch has its own learning to rank from 8.12 on: take -f elasticsearch")
         check_names(feature_names)
-        names, forest = list(feature_names), finite(single_precision(without_base(forest)))
+        names, forest = list(feature_names), single_precision(without_base(forest))
         trees = [{"tree": _tree(forest, number, names)} for number in range(forest.n_trees)]
         ensemble = {
             "feature_names": names,
@@ -60,6 +59,7 @@ class Elastic(Format):
         """Precision, and the extractors."""
         return [
             "scores are float32 there, and shifted so that none is negative (8.19, 9.0.1 and later)",
+            "an infinite value goes where an undefined one goes there",
             "every feature is read from the field of its name: put your queries in the feature extractors",
         ]
 
@@ -78,7 +78,9 @@ def _tree(forest: Forest, tree: int, names: list[str]) -> dict[str, Any]:
         np.where(child < 0, n_inner + ~child, child).tolist()
         for child in (forest.left[nodes], forest.right[nodes])
     )
-    threshold = (forest.threshold[nodes].astype(np.float64) + 0.0).tolist()  # 0, never −0
+    # 0, never −0; and no value that is asked for is infinite.
+    largest = np.finfo(np.float64).max
+    threshold = (forest.threshold[nodes].astype(np.float64) + 0.0).clip(-largest, largest).tolist()
     splits = zip(
         forest.feature[nodes].tolist(), threshold, forest.nan_left[nodes].tolist(), left, right, strict=True
     )

@@ -24,6 +24,10 @@ class Elasticsearch(PluginModel):
         """From 1.5.10 on, of Elasticsearch 8.15.2."""
         return version >= _RAW[version[0] == 1]
 
+    def sends_undefined_right(self, version: tuple[int, ...]) -> bool:
+        """Raw models did before 1.5.12."""
+        return self.options.raw and version < _RAW_BY_SPLIT[version[0] == 1]
+
     def _undefined(self, forest: Forest) -> list[str]:
         version = self.options.version(self.newest)
         if self.options.raw and version < _RAW_BY_SPLIT[version[0] == 1]:

@@ -17,12 +17,14 @@ import numpy as np
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.trees.category_split import members_of
-from pomona.trees.forest import Forest, rounded_down
+from pomona.trees.forest import Forest
 from pomona.trees.formats.layers import Layers
 from pomona.trees.formats.weighted_sum import WeightedSum
 
 FLOAT32_NOTE = "scores are float32 there: to some seven digits, and ties may arise"
 FLOAT64_NOTE = "sums are float64 there, and float32 in this model: to seven digits"
+
+_MOST_NODES = 1 << 20
 
 T = TypeVar("T")
 Model = Forest | WeightedSum | Layers
@@ -233,13 +235,71 @@ def nonnegative(model: Model) -> Model:
     return model if least >= 0 else folded_in(model, 1.0, -least * (1 + 1e-6))
 
 
-def finite(forest: Forest) -> Forest:
-    """The forest for engines that cannot read infinity; the largest number does for all finite values."""
-    most, largest = np.finfo(np.float32).max, np.finfo(np.float64).max
-    if forest.double_threshold is None:
-        return replace(forest, threshold=forest.threshold.clip(-most, most))
-    double = forest.double_threshold.clip(-largest, largest)
-    return replace(forest, threshold=rounded_down(double), double_threshold=double)
+def without_infinite_limits(forest: Forest) -> Forest:
+    """The forest for engines that read no infinite threshold; it decides the same, of infinite values too.
+
+    A split of known from undefined values, x <= inf, becomes two at 0, so that its left side stands twice:
+    x <= 0 ? left : (x <= 0 or undefined ? right : left). One that sends everything left is left out.
+    """
+    if not (forest.threshold == np.inf).any():
+        return forest
+    trees = [_without_infinite_limits(forest, tree) for tree in range(forest.n_trees)]
+    return replace(Forest.join(trees, forest.n_features, forest.base), single=forest.single)
+
+
+def _without_infinite_limits(forest: Forest, tree: int) -> Forest:
+    nodes, leaves = ranges_of(forest, tree)
+    columns = forest.feature, forest.threshold, forest.nan_left, forest.gain, forest.left, forest.right
+    feature, threshold, nan_left, gain, left, right = (column[nodes].tolist() for column in columns)
+    of_leaves = forest.value[leaves].tolist()
+    splits: list[tuple[int, float, bool, float]] = []
+    children: list[list[int]] = []
+    value: list[float] = []
+    # What stands where; the second of two splits that stand for one goes by a number beyond all nodes.
+    places = [(0 if feature else ~0, -1, 0)]
+    while places:
+        old, parent, side = places.pop()
+        while 0 <= old < len(feature) and threshold[old] == np.inf and nan_left[old]:
+            old = left[old]
+        if parent >= 0:
+            children[parent][side] = ~len(value) if old < 0 else len(splits)
+        if old < 0:
+            value.append(of_leaves[~old])
+            continue
+        number, is_second = len(splits), old >= len(feature)
+        if number >= _MOST_NODES:
+            raise InputError(
+                f"a tree that often parts known values from undefined ones has more than {_MOST_NODES} "
+                "splits where no threshold can be infinite"
+            )
+        old -= len(feature) * is_second
+        if threshold[old] == np.inf:
+            splits.append((feature[old], 0.0, is_second, 0.0 if is_second else gain[old]))
+            sides = (right[old], left[old]) if is_second else (left[old], old + len(feature))
+        else:
+            splits.append((feature[old], threshold[old], nan_left[old], gain[old]))
+            sides = left[old], right[old]
+        children.append([0, 0])
+        places += [(sides[1], number, 1), (sides[0], number, 0)]
+    made = [list(column) for column in zip(*splits, strict=True)] or [[], [], [], []]
+    ways = [list(column) for column in zip(*children, strict=True)] or [[], []]
+    return Forest(
+        feature=np.array(made[0], np.int32),
+        threshold=np.array(made[1], np.float32),
+        nan_left=np.array(made[2], np.bool_),
+        left=np.array(ways[0], np.int32),
+        right=np.array(ways[1], np.int32),
+        gain=np.array(made[3], np.float32),
+        node_ptr=np.array([0, len(splits)]),
+        value=np.array(value),
+        leaf_ptr=np.array([0, len(value)]),
+        n_features=forest.n_features,
+    )
+
+
+def java_float(number: float) -> str:
+    """A number, infinite ones too, as Java reads it."""
+    return repr(number) if np.isfinite(number) else "Infinity" if number > 0 else "-Infinity"
 
 
 def without_base(forest: Forest) -> Forest:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pomona.trees.category_split import bits_of, members_of, nodes_on_categories
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import FLOAT64_NOTE, Format, Model, finite, ranges_of, without_base
+from pomona.trees.formats.format import FLOAT64_NOTE, Format, Model, ranges_of, without_base
+from pomona.trees.walk import ZERO
 
 # A split's type is a field of bits: undefined values, or zeros too, go by themselves, and to the left.
 _BY_NAN, _BY_ZERO, _NAN_LEFT, _BY_SET = 2 << 2, 1 << 2, 1 << 1, 1
@@ -26,9 +27,10 @@ class LightGBM(Format):
     holds_categories: ClassVar[bool] = True
 
     def notes(self, model: Model) -> list[str]:
-        """XGBoost's and RankLib's sums are rounded, LightGBM's are not."""
-        is_single = isinstance(model, Forest) and model.single
-        return [FLOAT64_NOTE] if is_single else []
+        """XGBoost's and RankLib's sums are rounded, LightGBM's are not; and its zero is wide."""
+        if not isinstance(model, Forest):
+            return []
+        return [FLOAT64_NOTE] * model.single + _near_zero(model)
 
     def name_notes(self, feature_names: Sequence[str]) -> list[str]:
         """Names that LightGBM could not read."""
@@ -38,7 +40,7 @@ class LightGBM(Format):
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A model whose raw scores are the forest's."""
-        forest = finite(without_base(forest))
+        forest = without_base(forest)
         statistics = _statistics(forest)
         trees = [f"Tree={tree}\n{_tree(forest, statistics, tree)}\n\n" for tree in range(forest.n_trees)]
         head = _fields(
@@ -57,6 +59,23 @@ class LightGBM(Format):
             names = [list(self.categories[feature]) for feature in sorted(self.categories)]
             end += f"\npandas_categorical:{json.dumps(names)}\n"
         return f"tree\n{head}\n{''.join(trees)}{end}"
+
+
+def _near_zero(forest: Forest) -> list[str]:
+    """LightGBM makes 0 of values within ±1e-35: what a threshold in that band divides, it does not."""
+    threshold = forest.threshold if forest.double_threshold is None else forest.double_threshold
+    in_band = (threshold >= -ZERO) & (threshold < ZERO)
+    in_band[nodes_on_categories(forest)] = False
+    if forest.zero_missing is not None:
+        in_band &= ~forest.zero_missing
+    if not in_band.any():
+        return []
+    places = np.unique(forest.feature[in_band]) + 1
+    named = ", ".join(map(str, places[:5].tolist())) + (", …" if len(places) > 5 else "")
+    return [
+        f"LightGBM takes |x| <= 1e-35 for 0: {np.count_nonzero(in_band)} splits (of features no. {named}) "
+        "have a threshold there, and values in that range other than 0 may go elsewhere"
+    ]
 
 
 def _infos(n_features: int, categories: Mapping[int, tuple[str, ...]]) -> list[str]:
@@ -97,7 +116,7 @@ def _tree(forest: Forest, statistics: tuple[Mapping[str, Any], Mapping[str, Any]
     if len(value) == 1:
         return _fields(num_leaves=[1], num_cat=[0], **ends)
     threshold = forest.threshold if forest.double_threshold is None else forest.double_threshold
-    threshold, kind = threshold[nodes].copy(), np.full(len(value) - 1, _BY_NAN)
+    threshold, kind = threshold[nodes].astype(np.float64), np.full(len(value) - 1, _BY_NAN)
     if forest.zero_missing is not None:
         kind[forest.zero_missing[nodes]] = _BY_ZERO
     kind += _NAN_LEFT * forest.nan_left[nodes]

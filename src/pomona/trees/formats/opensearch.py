@@ -20,6 +20,10 @@ class OpenSearch(PluginModel):
         """From 2.19.2 on."""
         return version >= _RAW
 
+    def sends_undefined_right(self, version: tuple[int, ...]) -> bool:
+        """From 3.2 to 3.7."""
+        return _RIGHT <= version < _BY_SPLIT
+
     def _undefined(self, forest: Forest) -> list[str]:
         version = self.options.version(self.newest)
         if version >= _BY_SPLIT:

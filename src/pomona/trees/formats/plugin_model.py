@@ -17,12 +17,22 @@ import numpy as np
 
 from pomona.errors import InputError
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import FLOAT32_NOTE, Format, Model, as_float32, check_names, without_base
+from pomona.trees.formats.format import (
+    FLOAT32_NOTE,
+    Format,
+    Model,
+    as_float32,
+    check_names,
+    single_precision,
+    without_base,
+    without_infinite_limits,
+)
 from pomona.trees.formats.weighted_sum import ScaledSum, WeightedSum
-from pomona.trees.formats.xgboost import XGBoost
-from pomona.trees.formats.xgboost_dump import nested_trees
+from pomona.trees.formats.xgboost import XGBoost, below
+from pomona.trees.formats.xgboost_dump import nested_trees, refuse_infinite_limits
 
 _MOST_FEATURES = 10_000
+_MOST = np.nextafter(np.finfo(np.float32).max, np.float32(0))  # that a threshold can lie above
 
 
 class PluginModel(Format):
@@ -37,12 +47,18 @@ class PluginModel(Format):
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A request body that uploads trees."""
         _check_names(feature_names)
-        single = replace(forest, value=np.array(as_float32(forest.value)))
+        single = single_precision(replace(forest, value=np.array(as_float32(forest.value))))
+        if self.sends_undefined_right(self.options.version(self.newest)):
+            single = replace(single, threshold=np.minimum(single.threshold, _MOST))
         if not self.options.raw:
             return self._body("model/xgboost+json", nested_trees(single, feature_names))
         if not self.reads_raw(self.options.version(self.newest)):
             raise InputError("this version of the plugin has no model/xgboost+json+raw: leave raw out")
         return self._body("model/xgboost+json+raw", _raw(single, feature_names))
+
+    def sends_undefined_right(self, version: tuple[int, ...]) -> bool:
+        """Whether undefined values go right at every split, as infinite ones do: there they are one."""
+        return False
 
     def write_sum(self, model: WeightedSum, feature_names: Sequence[str]) -> str:
         """A request body that uploads weights, and what scales their features if they are scaled."""
@@ -68,7 +84,14 @@ class PluginModel(Format):
         if not isinstance(model, Forest):
             lost = ["model/linear has no constant: scores lack it, and rank the same"]
             return rounded + (lost if getattr(model, "start", 0.0) else [])
-        return rounded + self._undefined(model)
+        return rounded + self._undefined(model) + self._infinite(model)
+
+    def _infinite(self, forest: Forest) -> list[str]:
+        """Splits that send infinity left, which this version cannot."""
+        n = int((forest.threshold == np.inf).sum())
+        if not n or not self.sends_undefined_right(self.options.version(self.newest)):
+            return []
+        return [f"infinity goes where undefined values go there: {n} splits here tell them apart"]
 
 
 def _normalizers(scaled: ScaledSum, names: Sequence[str], given: Mapping[str, float]) -> dict[str, Any]:
@@ -83,7 +106,8 @@ def _normalizers(scaled: ScaledSum, names: Sequence[str], given: Mapping[str, fl
 
 def _raw(forest: Forest, names: Sequence[str]) -> str:
     """XGBoost's JSON as the plugins read it; they pass over the base score, so that becomes a tree."""
-    whole = without_base(forest)
+    whole = without_infinite_limits(without_base(forest))
+    refuse_infinite_limits(below(whole))
     model = json.loads(XGBoost().write(replace(whole, value=np.array(as_float32(whole.value))), names))
     model["learner"] |= {
         "feature_names": list(names),

@@ -13,8 +13,9 @@ from pomona.trees.formats.format import (
     Format,
     Model,
     Split,
-    finite,
+    as_float32,
     folded,
+    java_float,
     single_precision,
     without_base,
 )
@@ -28,7 +29,8 @@ class RankLib(Format):
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """An `<ensemble>` under RankLib's own heading."""
-        forest = finite(single_precision(without_base(forest)))
+        forest = single_precision(without_base(forest))
+        as_float32(forest.value)  # refuses what would become infinite
         most = np.diff(forest.leaf_ptr).max()
         trees = "".join(
             f'<tree id="{number}" weight="1.0">\n<split>\n{text}</split>\n</tree>\n'
@@ -48,6 +50,6 @@ def _leaf(number: int, value: float) -> str:
 
 def _inner(number: int, split: Split, left: str, right: str) -> str:
     return (
-        f"<feature> {split.feature + 1} </feature>\n<threshold> {split.threshold!r} </threshold>\n"
+        f"<feature> {split.feature + 1} </feature>\n<threshold> {java_float(split.threshold)} </threshold>\n"
         f'<split pos="left">\n{left}</split>\n<split pos="right">\n{right}</split>\n'
     )

@@ -24,8 +24,8 @@ from pomona.trees.formats.format import (
     Split,
     as_float32,
     check_names,
-    finite,
     folded,
+    java_float,
     single_precision,
     without_base,
 )
@@ -48,11 +48,11 @@ class Solr(Format):
         knows_undefined = self._knows_undefined
 
         def inner(number: int, split: Split, left: str, right: str) -> str:
-            asked = f'"feature":{names[split.feature]},"threshold":"{split.threshold!r}"'
+            asked = f'"feature":{names[split.feature]},"threshold":"{java_float(split.threshold)}"'
             missing = f',"missing":"{"left" if split.nan_left else "right"}"' if knows_undefined else ""
             return f'{{{asked},"left":{left},"right":{right}{missing}}}'
 
-        forest = finite(single_precision(without_base(forest)))
+        forest = single_precision(without_base(forest))
         written = replace(
             forest,
             threshold=before_slack(forest.threshold)[0],
@@ -110,7 +110,7 @@ class Solr(Format):
         if isinstance(model, WeightedSum) and model.start:
             notes.append("LinearModel has no constant: scores lack it, and rank the same")
         if isinstance(model, Forest):
-            _, error = before_slack(finite(single_precision(model)).threshold)
+            _, error = before_slack(single_precision(model).threshold)
             if error.any():
                 moved = f"{np.count_nonzero(error)} thresholds move by up to {error.max():.0e}"
                 notes.append(f"{moved}: no float32 becomes them when Solr adds its 1e-6")
@@ -151,14 +151,15 @@ def before_slack(thresholds: NDArray[np.float32]) -> tuple[NDArray[np.float32], 
     >>> before_slack(np.array([0.0, 0.5, 40.0], np.float32))[0].tolist()
     [-9.999999974752427e-07, 0.4999989867210388, 40.0]
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         best = thresholds - _SLACK
         error = np.abs((best + _SLACK).astype(np.float64) - thresholds)
         for way in (-np.inf, np.inf):
             near = np.nextafter(thresholds - _SLACK, np.float32(way))
             off = np.abs((near + _SLACK).astype(np.float64) - thresholds)
             best, error = np.where(off < error, near, best), np.minimum(off, error)
-    return best, error
+    is_finite = np.isfinite(thresholds)
+    return np.where(is_finite, best, thresholds), np.where(is_finite, error, 0.0)
 
 
 def _leaf(number: int, value: float) -> str:

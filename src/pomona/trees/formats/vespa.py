@@ -15,7 +15,16 @@ import numpy as np
 
 from pomona.errors import InputError
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, Model, depths, ranges_of
+from pomona.trees.formats.format import (
+    Format,
+    Model,
+    check_names,
+    depths,
+    ranges_of,
+    single_precision,
+    without_base,
+    without_infinite_limits,
+)
 from pomona.trees.formats.xgboost_dump import nested_trees
 
 _FEATURE = re.compile(r"[A-Za-z_$][\w$.]*(\([^()\s]*\)(\.[\w.]+)?)?")
@@ -29,6 +38,7 @@ class Vespa(Format):
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """XGBoost's dump, whose first character is `[`."""
+        check_names(feature_names)
         used = {feature_names[number] for number in np.unique(forest.feature)}
         wrong = sorted(name for name in used if not _FEATURE.fullmatch(name))
         if wrong:
@@ -40,9 +50,13 @@ class Vespa(Format):
 
     def notes(self, model: Model) -> list[str]:
         """Large forests are packed."""
-        if isinstance(model, Forest) and is_packed(model):
+        if isinstance(model, Forest) and is_packed(_written(model)):
             return ["Vespa packs a forest of this size: leaves are float32 there, scores to seven digits"]
         return []
+
+
+def _written(forest: Forest) -> Forest:
+    return without_infinite_limits(single_precision(without_base(forest)))
 
 
 def is_packed(forest: Forest) -> bool:

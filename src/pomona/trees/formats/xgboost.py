@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import FLOAT32_NOTE, Format, Model, finite, ranges_of, single_precision
+from pomona.trees.formats.format import FLOAT32_NOTE, Format, Model, as_float32, ranges_of, single_precision
 
 _NO_PARENT = 2**31 - 1
 
@@ -23,6 +23,7 @@ class XGBoost(Format):
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A model whose margins are the forest's scores."""
+        as_float32(np.append(forest.value, forest.base))  # refuses what would become infinite
         n_trees, split_below, covers = forest.n_trees, below(forest), _covers(forest)
         learner = {
             "attributes": {},
@@ -65,9 +66,22 @@ def _are_readable(names: Sequence[str]) -> bool:
 
 
 def below(forest: Forest) -> Forest:
-    """The forest with the thresholds of an engine where x must be *below* them to go left."""
+    """The forest with the thresholds of an engine where x must be *below* them to go left.
+
+    Infinity is below nothing: a split that sends it left, x <= inf, has its sides changed, and nothing known
+    goes left, x < -inf.
+    """
     single = single_precision(forest)
-    return finite(replace(single, threshold=np.nextafter(single.threshold, np.float32(np.inf))))
+    takes_all = single.threshold == np.inf
+    with np.errstate(over="ignore"):
+        limits = np.nextafter(single.threshold, np.float32(np.inf))
+    return replace(
+        single,
+        threshold=np.where(takes_all, np.float32(-np.inf), limits),
+        nan_left=single.nan_left ^ takes_all,
+        left=np.where(takes_all, single.right, single.left),
+        right=np.where(takes_all, single.left, single.right),
+    )
 
 
 def _covers(forest: Forest) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -6,8 +6,19 @@ import json
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
+
+from pomona.errors import InputError
 from pomona.trees.forest import Forest
-from pomona.trees.formats.format import Format, Split, folded, without_base
+from pomona.trees.formats.format import (
+    Format,
+    Split,
+    check_names,
+    folded,
+    single_precision,
+    without_base,
+    without_infinite_limits,
+)
 from pomona.trees.formats.xgboost import below
 
 
@@ -18,6 +29,7 @@ class XGBoostDump(Format):
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A list of nested trees."""
+        check_names(feature_names)
         return nested_trees(forest, feature_names) + "\n"
 
 
@@ -32,7 +44,18 @@ def nested_trees(forest: Forest, feature_names: Sequence[str]) -> str:
         ways = f'"yes":{yes},"no":{no},"missing":{missing},"children":[{left},{right}]'
         return f'{{"nodeid":{_id(number)},{asked},{ways}}}'
 
-    return "[" + ",\n".join(folded(below(without_base(forest)), _leaf, inner)) + "]"
+    split_below = below(without_infinite_limits(single_precision(without_base(forest))))
+    refuse_infinite_limits(split_below)
+    return "[" + ",\n".join(folded(split_below, _leaf, inner)) + "]"
+
+
+def refuse_infinite_limits(split_below: Forest) -> None:
+    """Refuse what would have to be written as infinity, which is no number of JSON."""
+    if np.isinf(split_below.threshold).any():
+        raise InputError(
+            "a split parts infinity from 3.4e38, the largest float32, which takes an infinite threshold that "
+            "the format cannot hold: train on smaller values"
+        )
 
 
 def _leaf(number: int, value: float) -> str:

@@ -1,4 +1,4 @@
-"""LightGBM's JSON dump (`dump_model`): the same trees, nested."""
+"""LightGBM's JSON dump (`dump_model`): the same trees, nested; ±1e300 stands for infinity in it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from pomona.trees.readers.reader import (
     unless_default,
 )
 
+_INFINITE = 1e300  # LightGBM dumps nothing larger
 _MISSING = {"None": NONE, "Zero": ZERO_IS_MISSING, "NaN": NAN_IS_MISSING}
 
 
@@ -48,7 +49,7 @@ class LightGBMJson(Reader):
             if node["decision_type"] != "<=":
                 refuse_categories(f"a split on feature {node['split_feature']}")
             types.append(_MISSING[node["missing_type"]])
-            split = node["split_feature"], float(node["threshold"]), bool(node["default_left"])
+            split = node["split_feature"], _limit(node["threshold"]), bool(node["default_left"])
             return *split, float(node.get("split_gain", 0.0)), node["left_child"], node["right_child"]
 
         trees = content["tree_info"]
@@ -63,3 +64,8 @@ class LightGBMJson(Reader):
         nodes.threshold, nodes.nan_left = threshold.tolist(), nan_left.tolist()
         forest = nodes.forest(width, double=True, zero_missing=zeros)
         return ReadModel(forest, names, divisor=float(divisor))
+
+
+def _limit(threshold: Any) -> float:
+    limit = float(threshold)
+    return math.copysign(math.inf, limit) if abs(limit) >= _INFINITE else limit

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Codes, Features, Offsets, Scores, Values
 from pomona.data.rows import read_only
 from pomona.rankers.learnt import Array, check_learnt
+from pomona.trees.forest import Forest
 
 _ARRAYS = {
     "feature": Array("n_stumps", dtype=np.int32, below="n_features"),
@@ -116,6 +118,20 @@ class StumpSum:
             np.array(undefined, np.float64),
         )
 
+    def forest(self) -> Forest:
+        """A tree for each used feature, whose leaves are the values of its step function: the same sums."""
+        used, step_ptr, threshold, level, undefined = self._steps
+        trees = [
+            _step_tree(int(feature), threshold[a:b], level[a + f : b + f + 1], undefined[f], self.n_features)
+            for f, (feature, (a, b)) in enumerate(zip(used, pairwise(step_ptr), strict=True))
+        ]
+        return Forest.join(trees, self.n_features)
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are, used or not."""
+        return len(self.feature_names)
+
     def importance(self) -> Values:
         """The sum of the sizes of each feature's steps."""
         sizes = np.abs(self.weight)
@@ -143,3 +159,51 @@ class StumpSum:
         """Stumps from `arrays()`; a ValueError tells what does not fit."""
         check_learnt(_ARRAYS, arrays, n_features=len(feature_names))
         return cls(**{name: arrays[name] for name in _ARRAYS}, feature_names=feature_names)
+
+
+def _step_tree(
+    feature: int, threshold: NDArray[np.float32], level: Values, undefined: float, n_features: int
+) -> Forest:
+    """A step function as a balanced tree; undefined values go left everywhere, to a leaf beside the first."""
+    nodes: list[tuple[float, bool, float]] = []
+    children: list[list[int]] = []
+    value: list[float] = []
+
+    def place(parent: int, side: int, child: int) -> None:
+        if parent >= 0:
+            children[parent][side] = child
+
+    def leaf(parent: int, side: int, of_leaf: float) -> None:
+        place(parent, side, ~len(value))
+        value.append(of_leaf)
+
+    ranges = [(0, len(threshold), -1, 0)]
+    while ranges:
+        first, last, parent, side = ranges.pop()
+        if first == last and (first > 0 or undefined == level[0]):
+            leaf(parent, side, level[first])
+            continue
+        number, middle = len(nodes), (first + last) // 2
+        place(parent, side, number)
+        children.append([0, 0])
+        if first == last:  # below the first threshold, or undefined
+            nodes.append((threshold[0], False, 0.0))
+            leaf(number, 0, level[0])
+            leaf(number, 1, undefined)
+            continue
+        nodes.append((threshold[middle], True, abs(level[middle + 1] - level[middle])))
+        ranges += [(middle + 1, last, number, 1), (first, middle, number, 0)]
+    limits, nan_left, gain = zip(*nodes, strict=True)
+    left, right = zip(*children, strict=True)
+    return Forest(
+        feature=np.full(len(nodes), feature, np.int32),
+        threshold=np.array(limits, np.float32),
+        nan_left=np.array(nan_left),
+        left=np.array(left, np.int32),
+        right=np.array(right, np.int32),
+        gain=np.array(gain, np.float32),
+        node_ptr=np.array([0, len(nodes)]),
+        value=np.array(value),
+        leaf_ptr=np.array([0, len(value)]),
+        n_features=n_features,
+    )
