@@ -12,7 +12,7 @@ import xgboost
 from typer.testing import CliRunner
 
 import pomona as pm
-from pomona._other_names import OTHER_NAMES
+from pomona._other_names import our_name
 from pomona._registry import entries
 from pomona.cli.app import build
 from pomona.testing.estimator import _OF_WHOLE_QUERIES, DOES_NOT_APPLY
@@ -62,7 +62,7 @@ def test_names_and_defaults(peer):
     table = rows(f"coming-from-{peer}", 5)
     assert len(table) == {"lightgbm": 10, "xgboost": 12}[peer]
     for name, here, there_default, here_default, _ in table:
-        assert name == here or OTHER_NAMES[name] == (here,) or here in OTHER_NAMES[name]
+        assert here in (name, our_name(name, ours))
         assert str(ours[here]) == here_default
         assert str(theirs[name]) == there_default or theirs[name] == pytest.approx(float(there_default))
 
@@ -118,7 +118,7 @@ def test_parameters_of_ranklib_lead_to_ours():
     for name, ours, rankers in table:
         for ranker in rankers.split(", "):
             known = getattr(pm, ranker)().get_params()
-            assert next(one for one in OTHER_NAMES[name] if one in known) == ours
+            assert our_name(name, known) == ours
     named = re.findall(r"^\| \d [\w ]+ \| `(\w+)` \|$", text("coming-from-ranklib"), re.MULTILINE)
     assert len(named) == 10
     assert set(named) <= set(entries("rankers"))

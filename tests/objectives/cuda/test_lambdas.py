@@ -3,7 +3,7 @@
 from gpu_checks import everywhere
 
 
-def _compare(measure, *, spread=1.0, **parameters):
+def _compare(measure, *, spread=1.0, top=None, **parameters):
     import numpy as np
 
     from pomona._cuda import SIMULATED, cuda
@@ -16,6 +16,8 @@ def _compare(measure, *, spread=1.0, **parameters):
     sizes[0] = longest
     labels = random.choice(5, sizes.sum(), p=[0.5, 0.3, 0.1, 0.05, 0.05])
     query_ptr = np.concatenate(([0], np.cumsum(sizes)))
+    if top is not None:
+        labels[query_ptr[:-1]] = top  # of every query
     weights = random.random(n_queries)
     weights[1] = 0
     objective = LambdaObjective(measure, labels, query_ptr, weights=weights, **parameters)
@@ -51,7 +53,7 @@ def cascade():
 
 
 def ceiling():
-    _compare("sr4")
+    _compare("sr4", top=4)  # queries without the top grade have other weights
 
 
 test_position = everywhere(__file__, "position")
