@@ -103,10 +103,11 @@ class SeznamRank(PositionMeasure):
         return np.where(holds_top, self._form(lists).evaluate(), flat) if holds_top.any() else flat
 
     def closed_form(self, lists: RankedLists) -> ClosedForm | None:
-        """A sum over ranks, of one list: two lists may have different weights."""
-        if lists.n_queries != 1:
-            return None
-        return self._form(lists) if self._holds_top(lists)[0] else self._flat_form(lists)
+        """A sum over ranks, where all lists hold the top grade or none does: others differ in weights."""
+        holds_top = self._holds_top(lists)
+        if holds_top.all():
+            return self._form(lists)
+        return None if holds_top.any() else self._flat_form(lists)
 
     def _form(self, lists: RankedLists) -> ClosedForm:
         form = super().closed_form(lists)
