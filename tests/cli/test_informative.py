@@ -50,7 +50,7 @@ def test_trec_files_and_a_report(tmp_path):
     (tmp_path / "one.run").write_text("1 Q0 a 1 3 t\n1 Q0 b 2 2 t\n")
     files = ("--qrels", tmp_path / "qrels", "--run", tmp_path / "one.run")
     output = run(*files, "-o", tmp_path / "out").output
-    assert "1 lists miss relevant documents: of these, R counts those in the list" in output
+    assert "1 lists miss relevant documents: measures count these as not retrieved" in output
     assert (tmp_path / "out" / "report.html").is_file()
     assert (tmp_path / "out" / "figures" / "example-curves.pdf").is_file()
 

@@ -123,10 +123,13 @@ def _print(found: Informativeness) -> None:
     print_frame(found.summary.select(*names, *errors))
     first = found.summary.unique("dataset", maintain_order=True)
     if n_left_out := int(first["n_left_out"].sum()):
-        typer.echo(f"{n_left_out} lists are left out, of which none or all documents are relevant")
+        typer.echo(
+            f"{n_left_out} lists have no curve (none or all of their documents are relevant); "
+            "means of measures and of PC count them"
+        )
     if n_unsolved := int(found.summary["n_unsolved"].sum()):
         typer.echo(
             f"of {n_unsolved} lists nothing could be inferred: their value is too near the least possible"
         )
     if n_incomplete := int(first["n_incomplete"].sum()):
-        typer.echo(f"{n_incomplete} lists miss relevant documents: of these, R counts those in the list")
+        typer.echo(f"{n_incomplete} lists miss relevant documents: measures count these as not retrieved")

@@ -62,6 +62,6 @@ def test_runs(tmp_path):
     found = informativeness({"q": systems}, ["ap"])
     row = found.summary.row(0, named=True)
     assert (row["n_lists"], row["n_incomplete"]) == (2, 1)  # `one` misses two relevant documents
-    assert found.systems["value"].to_list() == pytest.approx([1.0, (1 / 2 + 2 / 3 + 3 / 4) / 3])
+    assert found.systems["value"].to_list() == pytest.approx([1 / 3, (1 / 2 + 2 / 3 + 3 / 4) / 3])
     with pytest.raises(InputError, match="two runs are called"):
         systems_of_runs(tmp_path / "qrels", [one, one, one])

@@ -26,5 +26,5 @@ def test_lists_that_are_left_out_are_told(found):
     names = [one.section.name for one in report.sections]
     assert names == ["informative-summary", "informative-example", "informative-systems"]
     text = report.sections[0].overall[0].text
-    assert f"{found.summary['n_left_out'][0]} lists are left out" in text
+    assert f"{found.summary['n_left_out'][0]} lists have no curve" in text
     assert "miss relevant documents" not in text

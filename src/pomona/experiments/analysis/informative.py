@@ -3,7 +3,9 @@
 Yilmaz & Robertson 2009, 3.2–3.3: of a list, only its length, its numbers of documents of each label and the
 value of a measure are told. The distribution of largest entropy that fits gives every rank a chance of
 relevance, and so a precision–recall curve. The nearer it comes to the actual curve, the more the value told.
-A list is its own pool: where a run misses relevant documents, R is the number in the run.
+
+A list may miss relevant documents: they stand at infinity. Measures divide by all R relevant documents of the
+query and by its ideal, as `evaluate` does; the chances sum to the relevant documents that the list holds.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from pomona._jit import over_chunks
-from pomona._types import Offsets, Values
+from pomona._types import Values
 from pomona.errors import InputError
 from pomona.experiments.analysis._entropy_kernels import curve_errors, infer_positions, infer_precisions
+from pomona.experiments.analysis.ranked_system import taken
 from pomona.measures.base import Measure
 from pomona.measures.closed_form import POSITION, PRECISION, ClosedForm
-from pomona.measures.lists import RankedLists
+from pomona.measures.judge import mean_in_order
+from pomona.measures.lists import RankedLists, ScoredQueries
 from pomona.measures.parse import measure as parse_measure
 
 RELEVANT = 1.0
@@ -33,7 +37,9 @@ _DIGITS = 6
 """By which systems are told apart: what is inferred is no more exact."""
 
 
-def infer_relevance(measure: str | Measure, value: float, labels: ArrayLike) -> Values:
+def infer_relevance(
+    measure: str | Measure, value: float, labels: ArrayLike, *, judged: ArrayLike | None = None
+) -> Values:
     """The chance of each rank to hold a relevant document, given the value of a measure and nothing else.
 
     Parameters
@@ -42,21 +48,27 @@ def infer_relevance(measure: str | Measure, value: float, labels: ArrayLike) -> 
     value : what the list is worth by it.
     labels : those of the documents, in any order: only how many there are of each is used. From 1 on they are
         relevant.
+    judged : labels of all documents that were judged for the query, where the list misses some: measures
+        divide by all relevant documents, while the chances sum to those in the list.
 
     >>> infer_relevance("ap", 0.9, [1, 1, 0, 0, 0]).round(4).tolist()
     [0.8578, 0.5547, 0.3079, 0.1727, 0.1069]
     >>> infer_relevance("p@2", 0.5, [1, 1, 0, 0]).round(4).tolist()
     [0.5, 0.5, 0.5, 0.5]
+    >>> infer_relevance("ap", 0.45, [1, 1, 0, 0, 0], judged=[1, 1, 1, 1]).round(4).tolist()
+    [0.8578, 0.5547, 0.3079, 0.1727, 0.1069]
     """
-    one, ordered = parse_measure(measure), np.sort(np.asarray(labels, np.float64).ravel())
+    one, ordered = parse_measure(measure), _labels(labels)
     if not ordered.size:
         raise InputError("there are no labels, expected those of the documents of a list")
-    both = RankedLists.of_labels([ordered, ordered[::-1]])
-    _usable_form(one, both)
-    least, largest = one.of_lists(both).tolist()
+    pool = ordered if judged is None else _labels(judged)
+    _check_pool(ordered, pool)
+    worst, best = (_one_list(ranked, pool) for ranked in (ordered, ordered[::-1]))
+    _usable_form(one, worst)
+    least, largest = (float(one.of_lists(lists)[0]) for lists in (worst, best))
     if not least - 1e-9 <= value <= largest + 1e-9:
         raise InputError(f"{one} of these labels lies between {least:g} and {largest:g}, found {value:g}")
-    chance, (is_found,) = _inferred(RankedLists.of_labels([ordered]), one, np.array([float(value)]))
+    chance, (is_found,) = _inferred(worst, one, np.array([float(value)]))
     if not is_found:
         raise InputError(
             f"no distribution was found with {one} = {value:g}, which is near its least, {least:g}"
@@ -64,23 +76,50 @@ def infer_relevance(measure: str | Measure, value: float, labels: ArrayLike) -> 
     return chance
 
 
+def _labels(labels: ArrayLike) -> Values:
+    """Labels in rising order; one that is NaN is of a document that was not judged, as one below 0 is."""
+    given = np.asarray(labels, np.float64).ravel()
+    if np.isinf(given).any():
+        raise InputError("a label is infinite, expected finite numbers")
+    return np.sort(np.where(np.isnan(given), -1.0, given))
+
+
+def _check_pool(labels: Values, pool: Values) -> None:
+    """Every judged document of a list must be one of the query's."""
+    for label in np.unique(labels[labels >= 0]):
+        in_list, in_pool = int((labels == label).sum()), int((pool == label).sum())
+        if in_list > in_pool:
+            raise InputError(
+                f"the list has {in_list} documents of label {label:g}, judged has {in_pool}: "
+                "give the labels of all judged documents, those of the list included"
+            )
+
+
+def _one_list(labels: Values, pool: Values) -> RankedLists:
+    """A ranked list, and all documents that were judged for its query."""
+    scores, ends = -np.arange(float(len(labels))), np.array([0, len(labels)])
+    return ScoredQueries(labels, scores, ends, None, pool, np.array([0, len(pool)])).ranked()
+
+
 def _inferred(lists: RankedLists, measure: Measure, values: Values) -> tuple[Values, NDArray[np.bool_]]:
     """(n_docs,) The chance of every place of every list to hold a relevant document; (n,) if it was found."""
     form = _usable_form(measure, lists)
     out = np.empty(len(lists.codes)), np.empty(lists.n_queries)
-    is_relevant = lists.levels >= RELEVANT
-    n_relevant = lists.pool_count(is_relevant)
-    if form.kind == PRECISION:
-        counts = n_relevant.astype(np.int64)
-        over_chunks(infer_precisions, lists.n_queries, lists.query_ptr, counts, values, *out, smallest=8)
-        return out[0], np.isfinite(out[1])
+    n_relevant = _n_relevant(lists)
     # A list whose value no order changes tells nothing: every rank is as good as another.
-    tells = (form.normalizer > 0) & np.isfinite(form.normalizer)
+    tells = (form.normalizer > 0) & np.isfinite(form.normalizer) & (n_relevant > 0)
     target = values * np.where(tells, form.normalizer, 0.0)
-    rules = (lists.codes, lists.query_ptr, form.level_values, is_relevant, form.weight, target)
-    over_chunks(infer_positions, lists.n_queries, *rules, *out, smallest=8)
+    if form.kind == PRECISION:
+        counts = np.where(tells, n_relevant, 0).astype(np.int64)
+        own_value = np.divide(target, n_relevant, out=np.zeros(len(target)), where=tells)
+        over_chunks(infer_precisions, lists.n_queries, lists.query_ptr, counts, own_value, *out, smallest=8)
+    else:
+        is_relevant = lists.levels >= RELEVANT
+        rules = (lists.codes, lists.query_ptr, form.level_values, is_relevant, form.weight, target)
+        over_chunks(infer_positions, lists.n_queries, *rules, *out, smallest=8)
     even = np.repeat(n_relevant / np.maximum(lists.lengths, 1), lists.lengths)
-    return np.where(np.repeat(tells, lists.lengths), out[0], even), np.ones(lists.n_queries, np.bool_)
+    is_found = np.isfinite(out[1]) | ~tells if form.kind == PRECISION else np.ones(lists.n_queries, np.bool_)
+    return np.where(np.repeat(tells, lists.lengths), out[0], even), is_found
 
 
 def _usable_form(measure: Measure, lists: RankedLists) -> ClosedForm:
@@ -108,10 +147,12 @@ class Informativeness:
     measures : as they were asked for.
     n_top : the cut-off of PC.
     summary : one row a dataset and measure: RMS and MAE of the inferred precision–recall curves, means over
-        lists; over systems, RMS and Kendall's τ between mean measure and mean PC, and between inferred and
-        actual mean PC; numbers of lists, of those left out (none or all of their documents relevant), of
-        those that no distribution was found for, and of those that miss a relevant document.
-    systems : one row a dataset, system and measure: its mean value, mean PC and mean inferred PC.
+        lists with a curve; over systems, RMS and Kendall's τ between mean measure and mean PC, and between
+        inferred and actual mean PC; numbers of lists with a curve, of those without (none or all of their
+        documents relevant), of those that no distribution was found for, and of those that miss a relevant
+        document of their query.
+    systems : one row a dataset, system and measure: its mean value and mean PC over all its `n_queries`
+        lists, as `evaluate` has them, its mean inferred PC, and the mean errors of its `n_lists` curves.
     example : the actual and the inferred precision–recall curves of one list.
     """
 
@@ -156,114 +197,119 @@ def informativeness(
         raise InputError("no measure was asked for")
     if n_top < 1:
         raise InputError(f"the cut-off must be at least 1, found {n_top}")
+    parsed = {str(one): one for one in map(parse_measure, measures)}
     summary, systems, example = [], [], pl.DataFrame()
     for dataset, given in datasets.items():
-        kept = {name: _usable(lists) for name, lists in given.items()}
-        n_lists = sum(lists.n_queries for lists in given.values())
-        if not any(lists.n_queries for lists in kept.values()):
+        has_curve = {name: _has_curve(lists) for name, lists in given.items()}
+        n_all = sum(lists.n_queries for lists in given.values())
+        n_usable = sum(int(usable.sum()) for usable in has_curve.values())
+        if not n_usable:
             raise InputError(
-                f"none of the {n_lists} lists of {dataset} has both relevant and irrelevant documents: "
+                f"none of the {n_all} lists of {dataset} has both relevant and irrelevant documents: "
                 "nothing could be inferred"
             )
-        rows = [row for one in measures for row in _of_systems(kept, parse_measure(one), n_top, watch)]
+        rows = [row for one in parsed.values() for row in _of_systems(given, has_curve, one, n_top, watch)]
         systems += [{"dataset": dataset, **row} for row in rows]
-        n_kept, n_incomplete = (
-            sum(map(f, kept.values())) for f in (lambda one: one.n_queries, _n_incomplete)
-        )
-        for one in map(str, map(parse_measure, measures)):
+        n_incomplete = sum(_n_incomplete(given[name], usable) for name, usable in has_curve.items())
+        for one in parsed:
             own = [row for row in rows if row["measure"] == one]
             n_found = sum(row["n_lists"] for row in own)
-            counts = {"n_lists": n_found, "n_unsolved": n_kept - n_found, "n_incomplete": n_incomplete}
-            counts["n_left_out"] = n_lists - n_kept
+            counts = {"n_lists": n_found, "n_unsolved": n_usable - n_found, "n_incomplete": n_incomplete}
+            counts["n_left_out"] = n_all - n_usable
             summary.append({"dataset": dataset, "measure": one, **_summary(own), **counts})
         if example.is_empty():
-            example = _example(dataset, kept, [parse_measure(one) for one in measures], rows)
-    columns = ("dataset", "system", "measure", "value", "pc", "inferred_pc", "rms", "mae", "n_lists")
+            example = _example(dataset, given, list(parsed.values()), rows)
+    columns = ("dataset", "system", "measure", "value", "pc", "inferred_pc", "rms", "mae")
     return Informativeness(
-        list(map(str, map(parse_measure, measures))),
+        list(parsed),
         n_top,
         pl.DataFrame(summary, infer_schema_length=None),
-        pl.DataFrame(systems, infer_schema_length=None).select(columns),
+        pl.DataFrame(systems, infer_schema_length=None).select(*columns, "n_lists", "n_queries"),
         example,
     )
 
 
-def _usable(lists: RankedLists) -> RankedLists:
-    """The lists with both relevant and irrelevant documents."""
+def _has_curve(lists: RankedLists) -> NDArray[np.bool_]:
+    """Which lists hold both relevant and irrelevant documents, so that there is something to infer."""
     n_relevant = _n_relevant(lists)
-    wanted = np.flatnonzero((n_relevant > 0) & (n_relevant < lists.lengths))
-    return _taken(lists, wanted)
-
-
-def _taken(lists: RankedLists, wanted: NDArray[np.int64]) -> RankedLists:
-    codes, query_ptr = _rows(lists.codes, lists.query_ptr, wanted)
-    pool_codes, pool_ptr = _rows(lists.pool_codes, lists.pool_ptr, wanted)
-    return RankedLists(codes, query_ptr, lists.levels, pool_codes, pool_ptr)
-
-
-def _rows(codes: Any, ptr: Offsets, wanted: NDArray[np.int64]) -> tuple[Any, Offsets]:
-    lengths = np.diff(ptr)
-    new_ptr = np.concatenate(([0], np.cumsum(lengths[wanted]))).astype(np.int64)
-    is_wanted = np.zeros(len(lengths), np.bool_)
-    is_wanted[wanted] = True
-    return codes[np.repeat(is_wanted, lengths)], new_ptr
-
-
-def _own_pools(lists: RankedLists) -> RankedLists:
-    """The same lists, each the whole of what could be found."""
-    return RankedLists.of_documents(lists.levels[lists.codes], lists.query_ptr)
+    return (n_relevant > 0) & (n_relevant < lists.lengths)
 
 
 def _n_relevant(lists: RankedLists) -> Values:
     """Relevant documents in each list."""
-    own = _own_pools(lists)
+    own = RankedLists.of_documents(lists.levels[lists.codes], lists.query_ptr)
     return own.pool_count(own.levels >= RELEVANT)
 
 
-def _n_incomplete(lists: RankedLists) -> int:
-    """Lists that miss a relevant document of their pool."""
-    return int((lists.pool_count(lists.levels >= RELEVANT) > _n_relevant(lists)).sum())
+def _n_incomplete(lists: RankedLists, wanted: NDArray[np.bool_]) -> int:
+    """How many of the wanted lists miss a relevant document of their query."""
+    misses = lists.pool_count(lists.levels >= RELEVANT) > _n_relevant(lists)
+    return int((misses & wanted).sum())
 
 
 def _errors(lists: RankedLists, measure: Measure, n_top: int) -> tuple[Values, Values, Values]:
     """(the value of each list; its errors, actual and inferred PC (n, 4), NaN where nothing was found; the
     chance of every place)."""
-    own = _own_pools(lists)
-    values = measure.of_lists(own)
-    chance, is_found = _inferred(own, measure, values)
-    errors, is_relevant = np.empty((own.n_queries, 4)), own.levels[own.codes] >= RELEVANT
-    over_chunks(curve_errors, own.n_queries, own.query_ptr, is_relevant, chance, n_top, errors, smallest=64)
-    errors[~is_found] = np.nan
+    values = measure.of_lists(lists)
+    chance, is_found = _inferred(lists, measure, values)
+    errors, is_relevant = np.empty((lists.n_queries, 4)), lists.levels[lists.codes] >= RELEVANT
+    over_chunks(
+        curve_errors, lists.n_queries, lists.query_ptr, is_relevant, chance, n_top, errors, smallest=64
+    )
+    errors[~is_found, :2], errors[~is_found, 3] = np.nan, np.nan
     return values, errors, chance
 
 
 def _of_systems(
-    kept: Systems, measure: Measure, n_top: int, watch: Callable[[str], None]
+    given: Systems,
+    has_curve: Mapping[str, NDArray[np.bool_]],
+    measure: Measure,
+    n_top: int,
+    watch: Callable[[str], None],
 ) -> Iterator[dict[str, Any]]:
-    for name, lists in kept.items():
+    for name, lists in given.items():
         watch(name)
-        if lists.n_queries:
-            values, errors, _ = _errors(lists, measure, n_top)
-            is_found = np.isfinite(errors[:, 0])
-            if not is_found.any():
-                continue
-            rms, mae, pc, inferred_pc = errors[is_found].mean(axis=0).tolist()
-            means = {"value": float(values[is_found].mean()), "pc": pc, "inferred_pc": inferred_pc}
-            system = {"system": name, "measure": str(measure), "n_lists": int(is_found.sum())}
-            yield {**system, **means, "rms": rms, "mae": mae, "list_rms": errors[:, 0]}
+        if not lists.n_queries:
+            continue
+        values, errors, _ = _errors(lists, measure, n_top)
+        is_found = np.isfinite(errors[:, 3])
+        curves = errors[has_curve[name] & is_found, :2]
+        # Where all or none of a list is relevant, its inferred PC is the actual one.
+        pc, inferred_pc = errors[:, 2], errors[is_found, 3]
+        rms, mae = curves.mean(axis=0).tolist() if len(curves) else (None, None)
+        yield {
+            "system": name,
+            "measure": str(measure),
+            "value": mean_in_order(values),
+            "pc": float(pc.mean()),
+            "inferred_pc": float(inferred_pc.mean()) if len(inferred_pc) else None,
+            "rms": rms,
+            "mae": mae,
+            "n_lists": len(curves),
+            "n_queries": lists.n_queries,
+            "pc_of_found": float(pc[is_found].mean()) if len(inferred_pc) else None,
+            "list_rms": np.where(has_curve[name], errors[:, 0], np.nan),
+        }
 
 
 def _summary(rows: list[dict[str, Any]]) -> dict[str, float | None]:
     """What one measure tells over all systems."""
-    weights = np.array([row["n_lists"] for row in rows])
-    value, pc, inferred = (np.array([row[name] for row in rows]) for name in ("value", "pc", "inferred_pc"))
+    value, pc = (np.array([row[name] for row in rows]) for name in ("value", "pc"))
+    found = [row for row in rows if row["inferred_pc"] is not None]
+    inferred, of_found = (np.array([row[name] for row in found]) for name in ("inferred_pc", "pc_of_found"))
+    with_curves = [row for row in rows if row["n_lists"]]
+    n_lists = np.array([row["n_lists"] for row in with_curves])
+    rms, mae = (
+        float(np.average([row[name] for row in with_curves], weights=n_lists)) if with_curves else None
+        for name in ("rms", "mae")
+    )
     return {
-        "rms": float(np.average([row["rms"] for row in rows], weights=weights)),
-        "mae": float(np.average([row["mae"] for row in rows], weights=weights)),
+        "rms": rms,
+        "mae": mae,
         "rms_to_pc": float(np.sqrt(np.mean((value - pc) ** 2))),
         "tau_to_pc": _tau(value, pc),
-        "rms_of_inferred_pc": float(np.sqrt(np.mean((inferred - pc) ** 2))),
-        "tau_of_inferred_pc": _tau(inferred, pc),
+        "rms_of_inferred_pc": float(np.sqrt(np.mean((inferred - of_found) ** 2))) if found else None,
+        "tau_of_inferred_pc": _tau(inferred, of_found),
     }
 
 
@@ -275,30 +321,40 @@ def _tau(x: Values, y: Values) -> float | None:
 
 
 def _example(
-    dataset: str, kept: Systems, measures: list[Measure], rows: list[dict[str, Any]]
+    dataset: str, given: Systems, measures: list[Measure], rows: list[dict[str, Any]]
 ) -> pl.DataFrame:
     """The list whose error by the first measure is in the middle, of those that make a curve one can read."""
     first = [row for row in rows if row["measure"] == str(measures[0])]
     places = [(row["system"], q, error) for row in first for q, error in enumerate(row["list_rms"].tolist())]
-    places = [place for place in places if np.isfinite(place[2])]
-    counts = {name: _n_relevant(lists) for name, lists in kept.items()}
-    every = sorted((error, name, q) for name, q, error in places)
+    every = sorted((error, name, q) for name, q, error in places if np.isfinite(error))
+    if not every:  # nothing was found by the first measure
+        every = [
+            (0.0, name, q)
+            for name, lists in given.items()
+            for q in np.flatnonzero(_has_curve(lists)).tolist()
+        ]
+    counts = {name: _n_relevant(lists) for name, lists in given.items()}
     readable = [place for place in every if 5 <= counts[place[1]][place[2]] <= 20] or every
     _, name, query = readable[len(readable) // 2]
-    one = _taken(kept[name], np.array([query]))
-    labels = one.levels[one.codes]
+    one = taken(given[name], np.array([query]))
+    labels, (n_relevant,) = one.levels[one.codes], one.pool_count(one.levels >= RELEVANT).tolist()
     relevant = (labels >= RELEVANT).astype(np.float64)
     curves = {"actual": relevant}
-    curves |= {f"from {measure}": _errors(one, measure, 1)[2] for measure in measures}
-    frames = [_curve(title, chance, relevant) for title, chance in curves.items()]
+    for measure in measures:
+        _, errors, chance = _errors(one, measure, 1)
+        if np.isfinite(errors[0, 0]):
+            curves[f"from {measure}"] = chance
+    frames = [_curve(title, chance, relevant, n_relevant) for title, chance in curves.items()]
     about = (
         f"{name} on list {query + 1} of {dataset}: {len(labels)} documents, {int(relevant.sum())} relevant"
     )
+    if n_relevant > relevant.sum():
+        about += f" of {n_relevant:g}"
     return pl.concat(frames).with_columns(about=pl.lit(about))
 
 
-def _curve(title: str, chance: Values, relevant: Values) -> pl.DataFrame:
+def _curve(title: str, chance: Values, relevant: Values, n_relevant: float) -> pl.DataFrame:
     found, ranks = np.cumsum(chance), np.arange(1, len(chance) + 1)
-    curve = {"recall": found / relevant.sum(), "precision": found / ranks}
+    curve = {"recall": found / n_relevant, "precision": found / ranks}
     frame = pl.DataFrame({"curve": [title] * len(ranks), "rank": ranks, **curve})
     return frame.filter(pl.Series(relevant > 0)) if title == "actual" else frame

@@ -6,14 +6,17 @@ it. A run's ties stand as trec_eval has them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pomona._types import Scores
+from pomona._types import Codes, Offsets, Scores
 from pomona.data.dataset import Dataset
-from pomona.data.trec import dataset_of_trec, read_qrels, read_run
+from pomona.data.trec import JudgedRun, dataset_of_trec, read_qrels, read_run
 from pomona.errors import InputError
 from pomona.experiments.results import Results
 from pomona.measures.judge import scored_queries
@@ -67,18 +70,49 @@ def systems_of_results(results: Results) -> dict[str, Lists]:
 
 
 def systems_of_runs(qrels: Path, runs: Sequence[Path]) -> Lists:
-    """The lists of TREC runs, the judged documents of each query as pools; unjudged ones are irrelevant."""
+    """The lists of TREC runs, the judged documents of each query as pools; unjudged ones are irrelevant.
+
+    Queries that not every run has are left out, with a warning: means over other queries do not compare.
+    """
     judgments = read_qrels(qrels)
-    systems: Lists = {}
+    judged: dict[str, JudgedRun] = {}
     for path in runs:
-        trec = dataset_of_trec(judgments, read_run(path))
-        documents = trec.data.y, trec.scores, trec.data.query_ptr, trec.data.doc_ids
-        lists = ScoredQueries(*documents, trec.pool_labels, trec.pool_ptr).ranked("docid")
-        name = path.name if path.stem in systems else path.stem
-        if name in systems:
+        name = path.name if path.stem in judged else path.stem
+        if name in judged:
             raise InputError(f"two runs are called {name}: give each file its own name", path)
-        systems[name] = lists
-    return systems
+        judged[name] = dataset_of_trec(judgments, read_run(path))
+    of_run = [set(one.data.qids.tolist()) for one in judged.values()]
+    shared, every = set.intersection(*of_run), set.union(*of_run)
+    if not shared:
+        raise InputError("no query is in the judgments and in every run: check that they belong together")
+    if len(shared) < len(every):
+        warnings.warn(
+            f"{len(every) - len(shared)} of {len(every)} queries are left out: not every run has them",
+            stacklevel=2,
+        )
+    return {name: _of_run(one, shared) for name, one in judged.items()}
+
+
+def _of_run(one: JudgedRun, wanted: Set[Any]) -> RankedLists:
+    """The lists of a run's wanted queries, its scores and ties as trec_eval has them."""
+    documents = one.data.y, one.scores, one.data.query_ptr, one.data.doc_ids
+    lists = ScoredQueries(*documents, one.pool_labels, one.pool_ptr).ranked("docid", np.float32)
+    return taken(lists, np.flatnonzero([qid in wanted for qid in one.data.qids.tolist()]))
+
+
+def taken(lists: RankedLists, wanted: NDArray[np.int64]) -> RankedLists:
+    """The lists of the wanted queries, each with its pool."""
+    codes, query_ptr = _rows(lists.codes, lists.query_ptr, wanted)
+    pool_codes, pool_ptr = _rows(lists.pool_codes, lists.pool_ptr, wanted)
+    return RankedLists(codes, query_ptr, lists.levels, pool_codes, pool_ptr)
+
+
+def _rows(codes: Codes, ptr: Offsets, wanted: NDArray[np.int64]) -> tuple[Codes, Offsets]:
+    lengths = np.diff(ptr)
+    new_ptr = np.concatenate(([0], np.cumsum(lengths[wanted]))).astype(np.int64)
+    is_wanted = np.zeros(len(lengths), np.bool_)
+    is_wanted[wanted] = True
+    return codes[np.repeat(is_wanted, lengths)], new_ptr
 
 
 def _ranked(scored: Sequence[ScoredQueries]) -> RankedLists:

@@ -12,10 +12,12 @@ _INTRODUCTION = """
 distribution of largest entropy that fits gives each rank a chance of relevance, and so a precision–recall
 curve. The smaller its error, the more the measure tells (Yilmaz &amp; Robertson 2009).</p>
 {% if n_left_out %}
-<p>{{ n_left_out }} lists are left out, of which none or all documents are relevant.</p>
+<p>{{ n_left_out }} lists have no curve: none or all of their documents are relevant. Means of measures and of
+PC count them.</p>
 {% endif %}
 {% if n_incomplete %}
-<p>{{ n_incomplete }} lists miss relevant documents; of these, R counts those in the list.</p>
+<p>{{ n_incomplete }} lists miss relevant documents; measures divide by all relevant documents of the
+query.</p>
 {% endif %}
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 
 from pomona.experiments.analysis.informative import Informativeness
-from pomona.report.digits import fixed
+from pomona.report.digits import count, fixed
 from pomona.report.encoding import Chart, Rows, color, panels, tips
 from pomona.report.names import measure_title
 from pomona.report.section import Figure, Numbers, Parts, Section
@@ -46,11 +46,11 @@ def system_points(findings: Informativeness, dataset: str, x: str, y: str) -> Ch
         rms, tau = (facts[name] for name in errors)
         title = f"{measure_title(facts['measure'])}: RMS {fixed(rms, 3)}, τ {fixed(tau, 3)}"
         titles.append(title)
-        own = findings.systems.filter(dataset=dataset, measure=facts["measure"]).to_dicts()
+        own = findings.systems.filter(dataset=dataset, measure=facts["measure"]).drop_nulls(y).to_dicts()
         rows += [
             {"panel": title, "system": row["system"], "x": row[x], "y": row[y], "slot": "1"} for row in own
         ]
-        if inferred:
+        if inferred and own:
             both = [row[name] for row in own for name in (x, y)]
             rows += [{"panel": title, "end": end, "x": end, "y": end} for end in (min(both), max(both))]
     if not rows:
@@ -88,6 +88,7 @@ def system_table(findings: Informativeness, dataset: str) -> Table:
         number(f"Inferred {pc}", "inferred_pc"),
         number("RMS", "rms"),
         number("MAE", "mae"),
+        number("Queries", "n_queries", count),
     ]
     rows = findings.systems.filter(dataset=dataset).to_dicts()
     return make_table("systems", f"Systems on {dataset}", columns, rows)
