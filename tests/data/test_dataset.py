@@ -9,6 +9,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pomona.data.concatenation import concatenated
 from pomona.data.content_order import in_content_order
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
@@ -243,3 +244,51 @@ def test_the_fingerprint_of_many_rows_does_not_depend_on_how_many_are_hashed_at_
     expected = data.fingerprint()
     monkeypatch.setattr("pomona.data.dataset._ROWS_HASHED", 3)
     assert data.fingerprint() == expected
+
+
+def test_weights_belong_to_the_documents():
+    data = Dataset(np.eye(4), [0, 1, 2, 3], ["a", "b", "a", "b"], weight=[1, 2, 3, 4])
+    assert data.weight.tolist() == [1, 2, 3, 4]
+    assert data.gathered().weight.tolist() == [1, 3, 2, 4]
+    assert data.take([1]).weight.tolist() == [2, 4]
+    assert data.replace(X=np.ones((4, 2), np.float32)).weight.tolist() == [1, 2, 3, 4]
+    assert data.replace(weight=[4, 3, 2, 1]).gathered().weight.tolist() == [4, 2, 3, 1]
+    assert data.widened(6).with_features([f"f{j}" for j in (2, 1, 3, 4, 5, 6)]).weight.tolist() == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    for part in (*data.split([0.5, 0.5], seed=1), data.sample(0.5)):
+        assert part.weight.tolist() == (part.y + 1).tolist()
+    assert Dataset(np.eye(2), [0, 1], [1, 1]).weight is None
+
+
+def test_joined_documents_without_weights_have_weight_1():
+    one, other = Dataset([[1.0]], [0], [7], weight=[3]), Dataset([[2.0], [3.0]], [1, 2], [8, 7])
+    assert concatenated([one, other]).weight.tolist() == [3, 1, 1]
+    assert concatenated([other, other]).weight is None
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [
+        [1.0],
+        [1.0, -1.0],
+        [1.0, np.nan],
+        [1.0, np.inf],
+        [1e308, 1e308],
+        [1.0, 1 + 2j],
+        ["a", "b"],
+        np.ma.masked_array([1.0, 2.0], [True, False]),
+    ],
+)
+def test_what_is_no_weight_is_refused(weight):
+    with pytest.raises(InputError, match="weight"):
+        Dataset(np.eye(2), [0, 1], [1, 1], weight=weight)
+
+
+def test_weights_of_rows_that_are_named_otherwise_are_refused():
+    X = pd.DataFrame({"bm25": [1.0, 2.0]}, index=[5, 6])
+    with pytest.raises(InputError, match="index of weight"):
+        Dataset(X, [0, 1], [1, 1], weight=pd.Series([1.0, 2.0]))

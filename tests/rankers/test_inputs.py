@@ -12,10 +12,10 @@ import pomona as pm
 from pomona.errors import InputError
 from pomona.rankers.inputs import (
     as_dataset,
-    checked_weights,
     means_of_queries,
     query_weights,
     rows_of,
+    weighted,
     weights_in_queries,
 )
 
@@ -42,13 +42,13 @@ def test_as_dataset():
 
 def test_weights_follow_the_rows_into_the_dataset():
     data = pm.Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], [7, 5, 7])
-    weights = checked_weights([1, 4, 2], data)
+    weights = weighted(data, [1, 4, 2]).gathered().weight
     assert weights.tolist() == [1, 2, 4]
     assert query_weights(weights, data).tolist() == [(1 + 2) / 2, 4]
     assert query_weights(None, data).tolist() == [1, 1]
     for given in ([1, 2], [1, 2, -1], [1, 2, np.inf], [0, 0, 0]):
         with pytest.raises(InputError, match="weights"):
-            checked_weights(given, data)
+            weighted(data, given)
 
 
 def test_what_is_no_weight_is_refused():

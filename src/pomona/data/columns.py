@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._machine import require_memory
-from pomona._types import Features, Labels
+from pomona._types import Features, Labels, Values
 from pomona.data.text import text_array
 from pomona.errors import InputError
 
@@ -171,3 +171,34 @@ def checked_labels(y: ArrayLike, n_docs: int) -> Labels:
                 f"label {values[row]} of document {row} is beyond what float32 holds ({LARGEST_LABEL})"
             )
     return labels
+
+
+def checked_numbers(given: ArrayLike, n_docs: int, name: str, what: str = "numbers") -> Values:
+    """Finite numbers, one a row, such as weights or scores: `what`; `name` is what the caller calls them."""
+    if np.ma.is_masked(given):
+        raise InputError(f"{name} must be numbers: found a masked one")
+    values = _array(given, f"{name} must be numbers")
+    try:
+        numbers = np.ascontiguousarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name} must be numbers: {error}") from None
+    if numbers.shape != (n_docs,):
+        raise InputError(
+            f"{name}: expected {n_docs} finite {what}, one a document, found shape {numbers.shape}"
+        )
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise InputError(f"{name}: expected finite {what}, found {numbers[row]:g} for document {row}")
+    return numbers
+
+
+def checked_weights(given: ArrayLike, n_docs: int, name: str = "weight") -> Values:
+    """Weights, one a row: numbers of at least 0, the sum of which is finite."""
+    weights = checked_numbers(given, n_docs, name, "weights")
+    if (weights < 0).any():
+        row = int(np.flatnonzero(weights < 0)[0])
+        raise InputError(f"{name}: weights must not be below 0, found {weights[row]:g} for document {row}")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise InputError(f"{name} has a sum beyond float64: divide the weights by their mean")
+    return weights

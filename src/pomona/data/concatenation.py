@@ -16,7 +16,8 @@ from pomona.data.text import TextColumn
 def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
     """The documents of several datasets as one, as if their rows had come one after the other.
 
-    A query that stands in several of them is gathered. The last features of a narrower one are `undefined`.
+    A query that stands in several of them is gathered. The last features of a narrower one are `undefined`,
+    and its weights 1, if it has none where others have some.
 
     >>> one, two = Dataset([[1.0]], [0], [7]), Dataset([[2.0, 3.0], [4.0, 5.0]], [1, 2], [5, 7])
     >>> data = concatenated([one, two])
@@ -46,6 +47,10 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
     if order is not None:
         texts = {name: None if column is None else column.take(order) for name, column in texts.items()}
     counts = [part.n_undefined for part in wide]
+    weight = None
+    if any(part.weight is not None for part in wide):
+        each = [np.ones(part.n_docs) if part.weight is None else part.weight for part in wide]
+        weight = np.concatenate(each)[rows]
     return Dataset.from_parts(
         np.concatenate([part.X for part in wide])[rows],
         np.concatenate([part.y for part in wide])[rows],
@@ -54,8 +59,10 @@ def concatenated(parts: Sequence[Dataset], undefined: float = 0.0) -> Dataset:
         feature_names=names,
         input_order=order,
         categories=categories,
+        weight=weight,
         n_undefined=None if None in counts else sum(filter(None, counts)),
-        **texts,
+        doc_ids=texts["doc_ids"],
+        comments=texts["comments"],
     )
 
 

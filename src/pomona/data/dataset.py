@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pomona._types import Features, Labels, Offsets
+from pomona._types import Features, Labels, Offsets, Values
 from pomona.data.categories import Categories
 from pomona.data.columns import (
     checked_features,
     checked_labels,
+    checked_weights,
     ids_of_rows,
     refuse_other_index,
 )
@@ -43,12 +44,14 @@ class Dataset:
     ----------
     X : (n_docs, n_features) array, SciPy sparse matrix or data frame; NaN means undefined. Columns of a frame
         that hold texts or categories become codes, whose names are in `categories`.
-    y : (n_docs,) labels, finite.
+    y : (n_docs,) labels; NaN means not judged.
     qid : (n_docs,) query ids, integers or strings.
     group : instead of `qid`, the number of documents of each query, one after the other, as LightGBM has it;
         queries are then numbered from 0.
     doc_ids : document ids, which `docid` tie breaking needs.
     feature_names : one name a feature; `f1, f2, …` when left out.
+    weight : (n_docs,) weights of the documents, finite and not below 0. `fit` and `score` use them, unless
+        others are given.
 
     >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], [7, 5, 7])
     >>> data.qids.tolist(), data.qid.tolist(), data.y.tolist()
@@ -62,6 +65,9 @@ class Dataset:
 
     X: Features = column()
     y: Labels = column()
+    weight: Values | None = column()
+    given_y: Labels | None = column()
+    """The labels as they were given, by which rankings are judged, where `filled` replaced NaN."""
     doc_ids: TextColumn | None = column()
     comments: TextColumn | None = column()
     qids: NDArray[Any]
@@ -75,6 +81,8 @@ class Dataset:
     """How many feature values the source left undefined, where a reader counted and filled them in."""
     _X: Features
     _y: Labels
+    _weight: Values | None
+    _given_y: Labels | None
     _doc_ids: TextColumn | None
     _comments: TextColumn | None
     _query_ptr: Offsets
@@ -89,8 +97,9 @@ class Dataset:
         group: ArrayLike | None = None,
         doc_ids: Iterable[str] | None = None,
         feature_names: Sequence[str] | None = None,
+        weight: ArrayLike | None = None,
     ) -> None:
-        refuse_other_index(X, y=y, qid=qid)
+        refuse_other_index(X, y=y, qid=qid, weight=weight)
         categories: Categories = _NONE
         if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
             from pomona.data.table import columns_of_frame
@@ -100,6 +109,7 @@ class Dataset:
             feature_names = column_names if feature_names is None and has_names else feature_names
         features = checked_features(X)
         labels = checked_labels(y, len(features))
+        weights = None if weight is None else checked_weights(weight, labels.size)
         order, query_ptr, qids = gather(ids_of_rows(qid, group, labels.size))
         texts = None if doc_ids is None else TextColumn.of(doc_ids)
         if texts is not None and len(texts) != labels.size:
@@ -107,8 +117,10 @@ class Dataset:
         if order is not None:
             features, labels = features[order], labels[order]
             texts = None if texts is None else texts.take(order)
+            weights = None if weights is None else weights[order]
         gathered = Dataset.from_parts(
             *(features, labels, query_ptr, qids),
+            weight=weights,
             doc_ids=texts,
             feature_names=feature_names,
             input_order=order,
@@ -124,6 +136,8 @@ class Dataset:
         query_ptr: Offsets,
         qids: NDArray[Any],
         *,
+        weight: Values | None = None,
+        given_y: Labels | None = None,
         doc_ids: TextColumn | None = None,
         comments: TextColumn | None = None,
         feature_names: Sequence[str] | None = None,
@@ -135,6 +149,7 @@ class Dataset:
         data = cls.__new__(cls)
         # What callers see is in the order in which the rows came.
         data._X, data._y, data._doc_ids, data._comments = X, y, doc_ids, comments
+        data._weight, data._given_y = weight, given_y
         data._query_ptr, data.qids, data.input_order = query_ptr, qids, input_order
         data.categories, data.n_undefined, data._as_it_came = dict(categories), n_undefined, {}
         if feature_names is None:
@@ -149,6 +164,8 @@ class Dataset:
         parts: dict[str, Any] = {
             "X": self._X,
             "y": self._y,
+            "weight": self._weight,
+            "given_y": self._given_y,
             "query_ptr": self._query_ptr,
             "qids": self.qids,
             "doc_ids": self._doc_ids,
@@ -255,6 +272,8 @@ class Dataset:
         return self._with(
             X=TakenRows(source, places) if lazy else take(source, places),
             y=self._y[rows],
+            weight=None if self._weight is None else self._weight[rows],
+            given_y=None if self._given_y is None else self._given_y[rows],
             query_ptr=query_ptr,
             qids=qids,
             doc_ids=None if self._doc_ids is None else self._doc_ids.take(rows),
@@ -306,18 +325,33 @@ class Dataset:
         X: Features | None = None,
         y: Labels | None = None,
         feature_names: Sequence[str] | None = None,
+        weight: ArrayLike | None = None,
     ) -> Dataset:
-        """The same documents with other features or labels; what is not given is shared, not copied."""
+        """The same documents with other features, labels or weights; what is not given is shared."""
         if feature_names is None and (X is None or X.shape[1] == self.n_features):
             feature_names = self.feature_names
         changes = {} if X is None else {"X": self.from_input_order(X), "n_undefined": None}
         if y is not None:
-            changes["y"] = self.from_input_order(y)
+            changes |= {"y": self.from_input_order(y), "given_y": None}
+        if weight is not None:
+            changes["weight"] = self.from_input_order(checked_weights(weight, self.n_docs))
         data = self._with(feature_names=feature_names, **changes)
         if X is not None and data.feature_names != self.feature_names:  # other features: known by their names
             by_name = {self.feature_names[place]: names for place, names in self.categories.items()}
             data.categories = {j: by_name[n] for j, n in enumerate(data.feature_names) if n in by_name}
         return data
+
+    def filled(self, label: float = 0.0) -> Dataset:
+        """The same documents with a label where there is none (NaN); `given_y` has the labels as they were.
+
+        >>> data = Dataset([[1.0], [2.0]], [1, 0], [7, 7]).replace(y=np.array([np.nan, 2], np.float32))
+        >>> data.filled().y.tolist(), data.filled().given_y.tolist()
+        ([0.0, 2.0], [nan, 2.0])
+        """
+        is_unjudged = np.isnan(self._y)
+        if not is_unjudged.any():
+            return self
+        return self._with(y=np.where(is_unjudged, np.float32(label), self._y), given_y=self._y)
 
     def widened(self, n_features: int, undefined: float = 0.0) -> Dataset:
         """The same documents with features added at the end, where a sparse file does not mention them."""
@@ -383,8 +417,7 @@ class Dataset:
         for first in range(0, self.n_docs, _ROWS_HASHED):
             rows = slice(first, first + _ROWS_HASHED)
             digest.update(_plain_bytes(self._X[rows if order is None else order[rows]], "<f4"))
-        weight = getattr(self, "weight", None)
-        for values, dtype in ((self.y, "<f8"), (weight, "<f8")):
+        for values, dtype in ((self.y, "<f8"), (self.weight, "<f8")):
             digest.update(b"none" if values is None else b"some" + _plain_bytes(values, dtype))
         query = np.repeat(np.arange(self.n_queries), self.query_lengths)
         ids = self.qids.tolist()

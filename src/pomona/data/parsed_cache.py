@@ -182,5 +182,6 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         input_order=arrays.get("input_order"),
         n_undefined=header["n_undefined"],
         categories={int(place): tuple(names) for place, names in header["categories"].items()},
-        **columns,
+        doc_ids=columns.get("doc_ids"),
+        comments=columns.get("comments"),
     )

@@ -30,16 +30,19 @@ from pomona.measures.judge import evaluate
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.callback import Callbacks
 from pomona.rankers.estimator import Estimator
+from pomona.rankers.evaluator import mean_of_queries
 from pomona.rankers.explanation import Explanation, explain, of_model
 from pomona.rankers.inputs import (
     aligned,
     as_dataset,
     check_one_query,
-    checked_weights,
     column_names,
     not_empty,
     query_weights,
+    training_data,
+    training_weights,
     unlabelled,
+    weighted,
 )
 from pomona.rankers.learnt import check_learnt
 from pomona.rankers.model_file import parameters_to_json, write_model
@@ -145,7 +148,10 @@ class Ranker(Estimator):
         return cls.search_space
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        """Learn, leaving attributes that end in `_`; `weights` has one a document."""
+        """Learn, leaving attributes that end in `_`.
+
+        `weights` has one a document, 0 of one that is not judged, or is None where all count alike.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define learn")
 
     def predict_rows(self, X: Features) -> Scores:
@@ -251,7 +257,12 @@ class Ranker(Estimator):
         ----------
         group : instead of `qid`, how many rows each query has, one query after the other.
         valid : a dataset or (X, y, qid): decides which iteration is kept, and when to stop early.
-        sample_weight : one weight a document (where a query counts as a whole, the mean of its documents').
+        sample_weight : one weight a document; left out, those of the dataset. In a loss a pair of documents
+            counts w̄ r r', any other term w̄ r: w̄ is the mean weight of the query's documents whose weight is
+            above 0, and r = w / w̄. In `score` and `evals_` a query counts by the mean of all its weights.
+        valid_weight : one weight a document of `valid`; left out, those of the dataset.
+        unjudged : what documents without a label (NaN) teach: `ignored`, the default, gives them weight 0,
+            `irrelevant` takes them as documents of label 0.
         trace : records what happens to the documents of some training queries, iteration by iteration.
         eval_set : validation sets that are watched: datasets, (X, y, qid), or (X, y) with `eval_qid` or
             `eval_group`, lists of one entry a set. Without `valid`, the first that is not the training data
@@ -263,8 +274,9 @@ class Ranker(Estimator):
         check_options(type(self).__name__, options)
         if trace is not None and not self.is_traceable:
             raise InputError(f"{type(self).__name__} has no steps that a trace could show: leave trace out")
-        train = not_empty(as_dataset(X, y, qid, group))
-        weights = None if sample_weight is None else checked_weights(sample_weight, train)
+        train = weighted(not_empty(as_dataset(X, y, qid, group)), sample_weight, X)
+        train, unjudged = training_data(train), options.get("unjudged")
+        weights = training_weights(train, unjudged=unjudged)
         if not self.reads_categories:
             refuse_categories(train, type(self).__name__)
         held_out, watched = held_out_sets(train, valid, options)
@@ -283,7 +295,7 @@ class Ranker(Estimator):
         self._log, self._trace, self._watched, self._callbacks = None, trace, watched, callbacks
         try:
             train = in_content_order(train, weights)  # a shuffled file is to teach the same
-            weights = None if sample_weight is None else checked_weights(sample_weight, train)
+            weights = training_weights(train, unjudged=unjudged)
             self._learnt_from = train
             if trace is not None:
                 trace.start(train, type(self).__name__, self.parsed_measure)
@@ -351,13 +363,14 @@ class Ranker(Estimator):
         return of_model(self, data.X, None if background is None else background.X, method)
 
     def score(self, X: Any, y: Any = None, qid: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """The mean of the ranker's measure; queries count as the mean weight of their documents, if given."""
-        data = as_dataset(X, y, qid)
+        """The mean of the ranker's measure.
+
+        Queries count by the mean weight of their documents, as given or as the dataset has them.
+        """
+        data = weighted(as_dataset(X, y, qid), sample_weight, X)
         judgement = evaluate(data, self.predict(data), self.parsed_measure).judgements[0]
-        if sample_weight is None:
-            return judgement.mean
-        weights = query_weights(checked_weights(sample_weight, data), data)
-        return float(np.average(judgement.values, weights=weights))
+        weights = data.gathered().weight
+        return mean_of_queries(judgement.values, None if weights is None else query_weights(weights, data))
 
     @property
     def parsed_measure(self) -> Measure:

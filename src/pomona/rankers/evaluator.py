@@ -16,15 +16,16 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel
 from pomona._team import by_team
-from pomona._types import Scores, Values
+from pomona._types import Labels, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.closed_form import POSITION, ClosedForm
 from pomona.measures.conventions import convention_named
-from pomona.measures.judge import judge, mean_in_order
+from pomona.measures.judge import judge, mean_in_order, sum_in_order
 from pomona.measures.lists import ScoredQueries, longest_query
 from pomona.objectives._rank_kernel import rank_head
+from pomona.rankers.inputs import query_weights
 
 _DEEPEST_HEAD = 64  # beyond, sorting everything takes no longer
 
@@ -80,8 +81,25 @@ def _expected_heads(first, last, scores, query_ptr, codes, value, numerator, div
         out[q] = total
 
 
+def mean_of_queries(values: Values, by_query: Values | None) -> float:
+    """The mean of one value a query, as `score` gives it: by these weights, or of all alike.
+
+    >>> mean_of_queries(np.array([0.5, 1.0]), np.array([3.0, 1.0]))
+    0.625
+    """
+    if by_query is None:
+        return mean_in_order(values)
+    total = sum_in_order(by_query)
+    return sum_in_order(values * by_query) / total if total > 0 else float("nan")
+
+
+def labels_to_judge(data: Dataset) -> Labels:
+    """The labels by which the rankings of data that a ranker learns from are judged: NaN is not judged."""
+    return data.y if data.given_y is None else data.given_y
+
+
 class RankingEvaluator:
-    """The mean of a measure over the same queries, at ever new scores.
+    """The mean of a measure over the same queries, at ever new scores; by their weights, if data have some.
 
     >>> from pomona import Dataset, measure
     >>> data = Dataset([[0.0], [0.0], [0.0]], [0, 2, 1], [1, 1, 1])
@@ -92,7 +110,10 @@ class RankingEvaluator:
 
     def __init__(self, data: Dataset, measure: Measure) -> None:
         self._measure = measure
-        self._queries = ScoredQueries(data.y, np.zeros(data.n_docs), data.query_ptr, data.doc_ids)
+        self.by_query = None if data.weight is None else query_weights(data.weight, data)
+        self._queries = ScoredQueries(
+            labels_to_judge(data), np.zeros(data.n_docs), data.query_ptr, data.doc_ids
+        )
         form = measure.closed_form(self._queries.ranked()) if measure.tie_rule in _SUMS else None
         if convention_named(measure.convention).score_type is not np.float64:
             form = None
@@ -102,9 +123,7 @@ class RankingEvaluator:
 
     def mean(self, scores: Scores) -> float:
         """The mean of the measure over all queries."""
-        if self._form is None:
-            return judge(self._queries.rescored(scores), [self._measure])[0].mean
-        return mean_in_order(self.values(scores))
+        return mean_of_queries(self.values(scores), self.by_query)
 
     def values(self, scores: Scores) -> Values:
         """(n_queries,) The measure of every query."""
@@ -136,7 +155,7 @@ def judged_rankings(data: Dataset, scores: Scores, measure: Measure) -> Values:
     starts = np.arange(n)[:, None] * data.n_docs + data.query_ptr[:-1]
     query_ptr = np.append(starts.ravel(), n * data.n_docs)
     doc_ids = list(data.doc_ids) * n if data.doc_ids is not None and measure.tie_rule == "docid" else None
-    queries = ScoredQueries(np.tile(data.y, n), scores.ravel(), query_ptr, doc_ids)
+    queries = ScoredQueries(np.tile(labels_to_judge(data), n), scores.ravel(), query_ptr, doc_ids)
     return judge(queries, [measure])[0].values.reshape(n, data.n_queries)
 
 
@@ -149,7 +168,8 @@ def with_fair_ties(measure: Measure) -> Measure:
 
 def best_and_worst(data: Dataset, measure: Measure) -> Values:
     """(2, n_queries) values of the queries ranked by their labels, and the other way round."""
-    labels = data.y.astype(np.float64)
+    labels = labels_to_judge(data).astype(np.float64)
+    labels = np.where(np.isnan(labels), np.nanmin(labels) - 1, labels)
     return judged_rankings(data, np.stack((labels, -labels)), with_fair_ties(measure))
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from pomona._types import Features, Values
 from pomona.data.categories import Categories, with_categories
-from pomona.data.columns import checked_features, refuse_other_index
+from pomona.data.columns import checked_features, checked_weights, refuse_other_index
 from pomona.data.dataset import Dataset, numbered
 from pomona.errors import InputError
 
@@ -96,7 +96,9 @@ def means_of_queries(weights: Values | None, data: Dataset, ranker: str, reason:
     reason : why, as a main clause: "AdaRank weighs whole queries".
     """
     by_query, relative = weights_in_queries(weights, data)
-    if relative is not None:
+    given = data.gathered().given_y
+    is_judged = slice(None) if given is None else ~np.isnan(given)
+    if relative is not None and (relative[is_judged] != 1).any():
         warnings.warn(
             f"{ranker} uses the mean weight of each query's documents, as {reason}: weights that differ "
             "inside a query are not told apart",
@@ -110,13 +112,45 @@ def _refuse_no_weights(weights: Values, data: Dataset) -> None:
         raise InputError(f"expected {data.n_docs} finite weights not below 0, one a document")
 
 
-def checked_weights(given: ArrayLike, data: Dataset) -> Values:
-    """Weights that came with the rows, in the order of `data.gathered()`."""
-    weights = np.asarray(given, np.float64)
-    _refuse_no_weights(weights, data)
+def weighted(data: Dataset, weights: ArrayLike | None, X: Any = None, name: str = "sample_weight") -> Dataset:
+    """The data with these weights, which came with the rows of `X`, or with its own if there are none."""
+    if weights is not None:
+        refuse_other_index(X, **{name: weights})
+        data = data.replace(weight=checked_weights(weights, data.n_docs, name))
+    if data.weight is not None and not data.weight.any():
+        raise InputError(f"{name}: all weights are zero, so no document counts: give some a weight above 0")
+    return data
+
+
+def training_data(data: Dataset) -> Dataset:
+    """The data to learn from: label 0 stands for NaN, which no loss is to meet; `given_y` has the labels."""
+    data = data.filled()
+    if data.given_y is not None and np.isnan(data.given_y).all():
+        raise InputError("no document is judged (all labels are NaN): there is nothing to learn from")
+    return data
+
+
+def training_weights(train: Dataset, *, unjudged: str | None) -> Values | None:
+    """What documents count in a loss, in the order of `train.gathered()`: 0 of one that is not judged.
+
+    unjudged : `irrelevant` has those count as documents of label 0.
+    """
+    rows = train.gathered()
+    if rows.given_y is None or unjudged == "irrelevant":
+        return rows.weight
+    weights = np.ones(rows.n_docs) if rows.weight is None else rows.weight
+    weights = np.where(np.isnan(rows.given_y), 0.0, weights)
     if not weights.any():
-        raise InputError("all weights are zero: there is nothing to learn from")
-    return data.from_input_order(weights)
+        raise InputError("all judged documents have weight 0: there is nothing to learn from")
+    return weights
+
+
+def unjudged_in(train: Dataset, weights: Values | None) -> str:
+    """The option `unjudged` that makes `training_weights` these: for members that learn from the same."""
+    given = train.gathered().given_y
+    if given is None:
+        return "ignored"
+    return "irrelevant" if weights is None or weights[np.isnan(given)].any() else "ignored"
 
 
 def aligned(data: Dataset, names: Sequence[str], categories: Categories, what: str) -> Dataset:

@@ -29,7 +29,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import shuffled_rows
-from pomona.rankers.evaluator import RankingEvaluator, judged_rankings
+from pomona.rankers.evaluator import RankingEvaluator, judged_rankings, labels_to_judge
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,6 +95,7 @@ class Trace:
         """A training of a ranker begins: find the queries."""
         came = np.arange(train.n_docs) if train.input_order is None else train.input_order
         train = train.gathered()
+        labels = labels_to_judge(train)
         qids = [str(qid) for qid in train.qids.tolist()]
         asked = [qids[instructive_query(train)]] if self._asked is None else list(dict.fromkeys(self._asked))
         self._queries = np.array([_place(query, qids) for query in asked])
@@ -109,7 +110,7 @@ class Trace:
             "qid": np.repeat(np.array(asked, object), lengths).tolist(),
             "doc": [name or place for name, place in zip(ids, number, strict=True)],
             "row": rows.tolist(),
-            "label": train.y[self._rows].astype(np.float64).tolist(),
+            "label": labels[self._rows].astype(np.float64).tolist(),
         }
         self._qids, self._measure = asked, measure
         self._path: list[_Snapshot] = []
@@ -118,7 +119,7 @@ class Trace:
             "ranker": ranker,
             "measure": str(measure),
             "n_queries": train.n_queries,
-            "labels": [float(train.y.min()), float(train.y.max())],
+            "labels": [float(np.nanmin(labels)), float(np.nanmax(labels))],
         }
 
     def follow(
@@ -137,6 +138,8 @@ class Trace:
             train.y[self._in_order],
             train.query_ptr,
             train.qids,
+            weight=None if train.weight is None else train.weight[self._in_order],
+            given_y=None if train.given_y is None else train.given_y[self._in_order],
             doc_ids=None if train.doc_ids is None else train.doc_ids.take(self._in_order),
         )
         self._chosen, self._evaluator = ranked.take(self._queries), RankingEvaluator(ranked, self._measure)

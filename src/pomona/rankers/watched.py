@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
 from pomona._types import Scores
 from pomona.data.dataset import Dataset
-from pomona.errors import InputError, UnknownParameterError
+from pomona.errors import InputError, UnknownNameError, UnknownParameterError
 from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 from pomona.rankers.callback import Callback, Callbacks
-from pomona.rankers.evaluator import RankingEvaluator
-from pomona.rankers.inputs import aligned, as_dataset
+from pomona.rankers.evaluator import RankingEvaluator, labels_to_judge
+from pomona.rankers.inputs import aligned, as_dataset, weighted
 
 Validation = Dataset | tuple[Any, Any, Any]
 """A dataset, or (X, y, qid)."""
@@ -34,14 +34,26 @@ _MEANT = {
     "eval_at": "the cut-off is part of a measure: measure='ndcg@10', eval_measures=['ndcg@5']",
     "early_stopping_rounds": "early_stopping is a parameter of the ranker: LambdaMART(early_stopping=50)",
     "verbose": "verbose is a parameter of the ranker; or give callbacks=PrintProgress(10)",
+    "eval_sample_weight": "the weights of a set come with it: eval_set=[pm.Dataset(X, y, qid, weight=…)]",
+    "eval_weight": "the weights of a set come with it: eval_set=[pm.Dataset(X, y, qid, weight=…)]",
+    "sample_weight_eval_set": "the weights of a set come with it: eval_set=[pm.Dataset(X, y, qid, weight=…)]",
+    "weight": "sample_weight",
+    "weights": "sample_weight",
     "init_score": "base",
     "init_model": "the parameter warm_start=True goes on from the model that the ranker has",
     "xgb_model": "the parameter warm_start=True goes on from the model that the ranker has",
 }
 
 
+Unjudged = Literal["ignored", "irrelevant"]
+"""What documents without a label teach."""
+
+
 class FitOptions(TypedDict, total=False):
-    """What `fit` can be told of validation sets and callbacks beyond `valid`."""
+    """What `fit` can be told of labels, validation sets and callbacks beyond `valid`."""
+
+    unjudged: Unjudged | None
+    valid_weight: Any
 
     eval_set: Sequence[Dataset | tuple[Any, ...]] | Dataset | tuple[Any, ...] | None
     eval_qid: Any
@@ -59,6 +71,8 @@ def check_options(ranker: str, given: Mapping[str, Any]) -> None:
             ours = _MEANT.get(name)
             advice = f"{name} is called {ours} here" if ours is not None and " " not in ours else ours
             raise UnknownParameterError(f"option of {ranker}.fit", name, known, advice)
+    if (unjudged := given.get("unjudged")) not in (None, *get_args(Unjudged)):
+        raise UnknownNameError("unjudged", str(unjudged), get_args(Unjudged))
 
 
 def check_watched(
@@ -120,11 +134,19 @@ def held_out_sets(
 
     Of `eval_set` without `valid`, the first decides that is not the training data.
     """
-    given = {} if valid is None else {"valid": as_dataset(*valid) if isinstance(valid, tuple) else valid}
+    weight = options.get("valid_weight")
+    if weight is not None and valid is None:
+        raise InputError("valid_weight goes with valid, the validation data: give both, or leave it out")
+    given = {}
+    if valid is not None:
+        data = as_dataset(*valid) if isinstance(valid, tuple) else valid
+        given["valid"] = weighted(
+            data, weight, valid[0] if isinstance(valid, tuple) else None, "valid_weight"
+        )
     for name, data in _eval_sets(options).items():
         if _is_same(data, train):
             continue  # whose curve is `train`
-        given["valid" if not given else name] = data
+        given["valid" if not given else name] = weighted(data, None, name=f"the weights of {name}")
     if options.get("eval_set") is not None and not given:
         raise InputError(
             "eval_set has the training data alone, which cannot tell when to stop: give other queries, too"
@@ -142,11 +164,12 @@ def held_out_sets(
 
 
 def tells_rankings_apart(data: Dataset) -> bool:
-    """Whether any query has documents of different labels."""
+    """Whether any query, if it has a weight, has documents of different labels."""
     gathered = data.gathered()
     starts = gathered.query_ptr[:-1]
-    lowest, highest = (extreme.reduceat(gathered.y, starts) for extreme in (np.minimum, np.maximum))
-    return bool((lowest < highest).any())
+    lowest, highest = (extreme.reduceat(gathered.y, starts) for extreme in (np.fmin, np.fmax))  # not of NaN
+    counts = True if gathered.weight is None else np.maximum.reduceat(gathered.weight, starts) > 0
+    return bool(((lowest < highest) & counts).any())
 
 
 def _eval_sets(options: FitOptions) -> dict[str, Dataset]:
@@ -205,6 +228,6 @@ def _dataset(name: str, data: Any, qid: Any, group: Any) -> Dataset:
 def _is_same(one: Dataset, other: Dataset) -> bool:
     return one is other or (
         one.X.shape == other.X.shape
-        and np.array_equal(one.y, other.y)
+        and np.array_equal(labels_to_judge(one), labels_to_judge(other), equal_nan=True)
         and np.array_equal(one.X, other.X, equal_nan=True)
     )

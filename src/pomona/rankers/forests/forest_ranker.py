@@ -171,7 +171,8 @@ class ForestRanker(Ranker):
             from pomona.rankers.forests.cluster.fit import fit_on_cluster
 
             given = {"valid": valid, "sample_weight": sample_weight, "base_model": base_model}
-            refused = {"group": group, "trace": trace, "base": base, **options}
+            refused = {"group": group, "trace": trace, "base": base, "valid_base": valid_base, **options}
+            given |= {name: refused.pop(name, None) for name in ("valid_weight", "unjudged")}
             fit_on_cluster(self, X, y, qid, **given, client=client, refused=refused)
             return self
         self._known_categories: Categories | None = None  # of the model to go on from

@@ -19,7 +19,6 @@ from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.judge import evaluate
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.regression import RegressionObjective
@@ -137,10 +136,8 @@ class RandomForest(ForestRanker):
 
     def _judge_out_of_bag(self, train: Dataset, sums: Scores, counts: NDArray[np.float64]) -> float:
         """The measure over queries that some bag left out, each judged by those bags alone."""
-        measure = self.parsed_measure
         means = sums / np.repeat(np.maximum(counts, 1), np.diff(train.query_ptr))
-        values = evaluate(train, means, measure, per_query=True)[str(measure)]
-        return self._portion.mean(values, "train", counts > 0)
+        return self._portion.evaluator(train, self.parsed_measure, "train").mean(means, counts > 0)
 
 
 class _Curves:

@@ -7,11 +7,11 @@ import pomona as pm
 from pomona._jit import threads
 from pomona.data.concatenation import concatenated
 from pomona.rankers.forests.cluster.parts import (
-    Part,
     assemble,
     cut_points,
     facts_of,
     hashes_of,
+    memory_part,
     portion_of,
     split_part,
 )
@@ -24,25 +24,28 @@ def parted(data, n_parts, seed, weights=None):
     """Rows dealt out to parts, so that most queries lie in several."""
     part = np.random.default_rng(seed).integers(0, n_parts, data.n_docs)
     chosen = [np.flatnonzero(part == k) for k in range(n_parts)]
-    sets = [pm.Dataset(data.X[rows], data.y[rows], data.qid[rows]) for rows in chosen]
+    given = [None if weights is None else weights[rows] for rows in chosen]
     return [
-        Part.of(s, None if weights is None else weights[rows]) for s, rows in zip(sets, chosen, strict=True)
+        memory_part(pm.Dataset(data.X[rows], data.y[rows], data.qid[rows], weight=weight))
+        for rows, weight in zip(chosen, given, strict=True)
     ]
 
 
 def dealt(parts, n_workers):
     """What comes to each worker."""
     cuts = cut_points([facts_of(part) for part in parts], n_workers)
-    names = parts[0].data.feature_names
+    names = parts[0].feature_names
     pieces = [split_part(part, cuts, len(names), names) for part in parts]
     return [assemble([of_part[w] for of_part in pieces]) for w in range(len(cuts) + 1)]
 
 
-def learnt(ranker, train, valid, peers, record=None):
-    part, held_out, portion = portion_of(train, valid, peers, record or TreeRecord())
+def learnt(ranker, train, valid, peers, record=None, unjudged=None):
+    part, weights, held_out, portion = portion_of(
+        train, valid, peers, record or TreeRecord(), unjudged=unjudged
+    )
     mine = copy.copy(ranker)
     mine.base_model_, mine.needs_base_ = None, False
-    mine.learn_portion(part.data, held_out, part.weights, portion)
+    mine.learn_portion(part, held_out, weights, portion)
     return mine
 
 
@@ -84,7 +87,9 @@ def test_workers_learn_the_model_of_one_machine(data, name, weighted):
     for n_workers, n_parts in ((1, 1), (2, 3), (3, 2), (5, 7)):
         holdings = dealt(parted(train, n_parts, n_parts, weights), n_workers)
         # Validation data keep their order: tied documents are ranked as they came.
-        held_out = dealt([Part.of(valid.take(q)) for q in np.array_split(np.arange(11), n_parts)], n_workers)
+        held_out = dealt(
+            [memory_part(valid.take(q)) for q in np.array_split(np.arange(11), n_parts)], n_workers
+        )
 
         def work(peers, holdings=holdings, held_out=held_out):
             return learnt(RANKERS[name], holdings[peers.rank], held_out[peers.rank], peers)
@@ -113,13 +118,13 @@ def test_bins_of_a_sample(data, monkeypatch):
 def test_a_record_of_trees_is_gone_on_from_as_if_nothing_had_happened(data, name):
     train, valid = data
     expected = copy.copy(RANKERS[name]).fit(train, valid=valid)
-    holdings, held_out = dealt([Part.of(train)], 2), dealt([Part.of(valid)], 2)
+    holdings, held_out = dealt([memory_part(train)], 2), dealt([memory_part(valid)], 2)
     records = [TreeRecord(), TreeRecord()]
 
     def first(peers):
         learnt(RANKERS[name], holdings[peers.rank], held_out[peers.rank], peers, records[peers.rank])
 
-    three, all_valid = dealt([Part.of(train)], 3), dealt([Part.of(valid)], 3)
+    three, all_valid = dealt([memory_part(train)], 3), dealt([memory_part(valid)], 3)
     with threads(1):
         run_peers(2, first)
         some = records[0].trees[:3]
@@ -136,13 +141,13 @@ def test_a_record_of_trees_is_gone_on_from_as_if_nothing_had_happened(data, name
 def test_queries_come_together_in_the_order_of_their_rows(data):
     train, _ = data
     parts = parted(train, 5, 2)
-    everything = concatenated([part.data for part in parts])
+    everything = concatenated(parts)
     holdings = dealt(parts, 4)
-    assert sum(h.part.data.n_docs for h in holdings) == train.n_docs
-    assert max(h.part.data.n_docs for h in holdings) < 2 * train.n_docs / 4
+    assert sum(h.data.n_docs for h in holdings) == train.n_docs
+    assert max(h.data.n_docs for h in holdings) < 2 * train.n_docs / 4
     seen = {}
     for holding in holdings:
-        own = holding.part.data
+        own = holding.data
         for q, place in zip(range(own.n_queries), holding.places.tolist(), strict=True):
             seen[tuple(place)] = own.take([q])
     for q, place in enumerate(sorted(seen)):
@@ -152,7 +157,7 @@ def test_queries_come_together_in_the_order_of_their_rows(data):
 
 def test_everybody_gets_a_query():
     data = pm.Dataset(np.ones((100, 1)), np.ones(100), [1] * 97 + [2, 3, 4])
-    facts = [facts_of(Part.of(data))]
+    facts = [facts_of(memory_part(data))]
     for n_workers in range(1, 7):
         held = np.searchsorted(cut_points(facts, n_workers), facts[0].hashes, side="right")
         assert sorted(set(held.tolist())) == list(range(min(4, n_workers)))

@@ -17,11 +17,11 @@ def test_means_are_over_all_queries_in_their_order():
         assert portion.n_docs == 10
         assert portion.doc_numbers.tolist() == [d for q in mine for d in (2 * q, 2 * q + 1)]
         assert portion.here(values).tolist() == values[mine].tolist()
-        means = portion.mean(values[mine], "train"), portion.mean(values[mine], "train", wanted[mine])
+        means = portion.mean(values[mine], "train"), portion.mean(values[mine], "train", wanted=wanted[mine])
         return *means, portion.any(peers.rank == 1), portion.any(False)
 
     alone = Portion()
-    expected = (alone.mean(values, "train"), alone.mean(values, "train", wanted), True, False)
+    expected = (alone.mean(values, "train"), alone.mean(values, "train", wanted=wanted), True, False)
     assert run_peers(2, work) == [expected] * 2
     assert expected[0] == ((((0.1 + 0.7) + 0.2) + 0.9) + 1e-17) / 5
 

@@ -28,20 +28,22 @@ from pomona.errors import InputError, PomonaError
 from pomona.rankers.base import Ranker
 from pomona.rankers.forests.cluster import session
 from pomona.rankers.forests.cluster.parts import (
-    Part,
     PartFacts,
+    WeightColumn,
     assemble,
     cut_points,
     facts_of,
     frame_part,
+    memory_part,
     read_part,
     split_part,
 )
 from pomona.rankers.forests.cluster.record import RecordedTree
 from pomona.rankers.forests.cluster.session import Outcome
-from pomona.rankers.inputs import as_dataset
+from pomona.rankers.inputs import as_dataset, weighted
 from pomona.rankers.parameter import check_parameters
 from pomona.rankers.training_log import TrainingLog
+from pomona.rankers.watched import check_options
 
 Loader = Callable[[Any, int], list[Any]]
 """Of a client and a number of workers, futures of parts."""
@@ -67,6 +69,8 @@ def fit_on_cluster(
     *,
     valid: Any,
     sample_weight: ArrayLike | str | None,
+    valid_weight: ArrayLike | str | None,
+    unjudged: str | None,
     base_model: Ranker | None,
     client: Any,
     refused: Mapping[str, Any],
@@ -83,18 +87,25 @@ def fit_on_cluster(
             raise InputError(f"a cluster cannot train with {name}: {remedy}")
     ranker.__dict__.pop("n_features_in_", None)  # what a failed training leaves is no model
     check_parameters(ranker)
-    train = loader_of(X, y, qid, sample_weight)
+    check_options(type(ranker).__name__, {"unjudged": unjudged})
+    train = loader_of(X, y, qid, sample_weight, "sample_weight")
     held_out = None
+    if valid_weight is not None and valid is None:
+        raise InputError("valid_weight goes with valid, the validation data: give both, or leave it out")
     if _is_arrays(valid):
         X_valid, y_valid, qid_valid = valid
-        held_out = loader_of(X_valid, y_valid, qid_valid, None)
+        held_out = loader_of(X_valid, y_valid, qid_valid, valid_weight, "valid_weight")
+    elif isinstance(valid, Dataset):
+        held_out = loader_of(valid, None, None, valid_weight, "valid_weight")
     elif valid is not None:
         # Columns of files and frames are those of the training data.
-        is_own = isinstance(valid, Dataset)
-        held_out = loader_of(valid, None if is_own else y, None if is_own else qid, None)
+        weight: Any = valid_weight
+        if weight is None and isinstance(sample_weight, str):
+            weight = WeightColumn(sample_weight, is_needed=False)
+        held_out = loader_of(valid, y, qid, weight, "valid_weight")
     unfitted = copy.copy(ranker)
     unfitted.base_model_, unfitted.needs_base_, unfitted.verbose = base_model, False, False
-    training = ClusterTraining(client, unfitted, train, held_out)
+    training = ClusterTraining(client, unfitted, train, held_out, unjudged)
     total = ranker.n_trees
     display = TrainingLog(type(ranker).__name__, total, unit="tree", verbose=ranker.verbose)
     with display.watch():
@@ -123,8 +134,11 @@ def _keep(
 class ClusterTraining:
     """One training by the workers of a client, which outlives the loss of some of them."""
 
-    def __init__(self, client: Any, ranker: Any, train: Loader, valid: Loader | None) -> None:
+    def __init__(
+        self, client: Any, ranker: Any, train: Loader, valid: Loader | None, unjudged: str | None = None
+    ) -> None:
         self._client, self._ranker, self._train, self._valid = client, ranker, train, valid
+        self._unjudged = unjudged
         self.trees: list[RecordedTree] = []
         self.feature_names: tuple[str, ...] = ()
         self.outcomes: list[Outcome] = []
@@ -177,6 +191,7 @@ class ClusterTraining:
             futures = [
                 self._client.submit(
                     *(session.learn, run, rank, where, self._ranker, train[rank], valid[rank], self.trees),
+                    self._unjudged,
                     workers=[address],
                     pure=False,
                     retries=0,
@@ -219,7 +234,7 @@ class ClusterTraining:
         client = self._client
         parts = load(client, len(addresses))
         facts = self._results(client.map(facts_of, parts, pure=False), addresses)
-        own_names = _checked(facts)
+        own_names = _checked(facts, self._unjudged, is_train=names is None)
         cuts = cut_points(facts, most)
         # Data that only decide when to stop may have fewer queries than there are workers.
         n_holding = most if names is not None else len(cuts) + 1
@@ -314,16 +329,20 @@ class ClusterTraining:
                 self._client.unsubscribe_topic(session.topic_of(run))
 
 
-def _checked(facts: Sequence[PartFacts]) -> tuple[str, ...]:
-    """The names of the features; refuses parts that no dataset could be made of."""
+def _checked(facts: Sequence[PartFacts], unjudged: str | None, *, is_train: bool) -> tuple[str, ...]:
+    """The names of the features; refuses parts that no dataset could be made of, or that teach nothing."""
     facts = [part for part in facts if len(part.n_docs)]
     if not facts:
         raise InputError("found 0 documents in all parts, a minimum of 1 is required to learn")
     names = max((part.feature_names for part in facts), key=len)
     if not names:
         raise InputError("found 0 features, a minimum of 1 is required to learn")
-    if facts[0].is_weighted and not any(part.has_weight for part in facts):
-        raise InputError("all weights are zero: there is nothing to learn from")
+    if not any(part.n_heavy for part in facts):
+        raise InputError("all weights are zero, so no document counts: give some a weight above 0")
+    if is_train and not any(part.n_judged for part in facts):
+        raise InputError("no document is judged (all labels are NaN): there is nothing to learn from")
+    if is_train and unjudged != "irrelevant" and not any(part.n_counting for part in facts):
+        raise InputError("all judged documents have weight 0: there is nothing to learn from")
     return facts[0].feature_names if len(facts[0].feature_names) == len(names) else names
 
 
@@ -332,30 +351,35 @@ def _is_arrays(valid: Any) -> bool:
     return isinstance(valid, tuple) and not all(isinstance(each, str | os.PathLike) for each in valid)
 
 
-def loader_of(X: Any, y: Any, qid: Any, weights: ArrayLike | str | None) -> Loader:
+def loader_of(
+    X: Any, y: Any, qid: Any, weights: ArrayLike | str | WeightColumn | None, name: str = "sample_weight"
+) -> Loader:
     """What makes parts, on the workers, of files, a Dask data frame, or data in memory."""
     columns = {name: value for name, value in (("label", y), ("qid", qid)) if value is not None}
     paths = _paths(X)
     if paths is not None or hasattr(X, "to_delayed"):
         if not all(isinstance(name, str) for name in columns.values()):
             raise InputError("of files and Dask frames, y and qid are the names of columns")
-        if weights is not None and not isinstance(weights, str):
-            raise InputError("of files and Dask frames, sample_weight is the name of a column")
+        if not isinstance(weights, str | WeightColumn | None):
+            raise InputError(f"of files and Dask frames, {name} is the name of a column")
+        column = WeightColumn(weights) if isinstance(weights, str) else weights
     if paths is not None:
-        return lambda client, n: client.map(read_part, paths, columns=columns, weight=weights, pure=False)
+        return lambda client, n: client.map(read_part, paths, columns=columns, weight=column, pure=False)
     if hasattr(X, "to_delayed"):
         named = {"label": "label", "qid": "qid", **columns}
 
         def of_frame(client: Any, n: int) -> list[Any]:
             frames = client.compute(X.to_delayed())
-            parts: list[Any] = client.map(frame_part, frames, columns=named, weight=weights, pure=False)
+            parts: list[Any] = client.map(frame_part, frames, columns=named, weight=column, pure=False)
             return parts
 
         return of_frame
-    whole = Part.of(as_dataset(X, y, qid), weights)
+    if isinstance(weights, str | WeightColumn):
+        raise InputError(f"{name} is the name of a column of files or a Dask frame only: give the weights")
+    whole = memory_part(weighted(as_dataset(X, y, qid), weights, X, name))
 
     def in_memory(client: Any, n: int) -> list[Any]:
-        chosen = np.array_split(np.arange(whole.data.n_queries), min(n, max(whole.data.n_queries, 1)))
+        chosen = np.array_split(np.arange(whole.n_queries), min(n, max(whole.n_queries, 1)))
         parts: list[Any] = client.scatter([whole.take(queries) for queries in chosen], hash=False)
         return parts
 

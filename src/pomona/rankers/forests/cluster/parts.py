@@ -25,33 +25,9 @@ from pomona.data.read import read
 from pomona.errors import InputError
 from pomona.rankers.forests.cluster.record import RecordedGrower, TreeRecord
 from pomona.rankers.forests.training.portion import PeerPortion
+from pomona.rankers.inputs import training_weights
 from pomona.trees.grower import Grower
 from pomona.trees.peers import Peers
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some documents with their weights, if they have any; rows stand as queries do."""
-
-    data: Dataset
-    weights: Values | None = None
-
-    @classmethod
-    def of(cls, data: Dataset, weights: Any = None) -> Part:
-        """A dataset as a part; weights come in the order of its rows."""
-        refuse_categories(data, "a cluster")
-        if weights is None:
-            return cls(data.gathered())
-        array = np.asarray(weights, np.float64)
-        if array.shape != (data.n_docs,) or not (np.isfinite(array).all() and (array >= 0).all()):
-            raise InputError(f"expected {data.n_docs} finite weights not below 0, one a document")
-        return cls(data.gathered(), data.from_input_order(array))
-
-    def take(self, queries: NDArray[np.int64]) -> Part:
-        """Some of the queries, in the order in which they stand."""
-        rows = np.repeat(np.isin(np.arange(self.data.n_queries), queries), np.diff(self.data.query_ptr))
-        weights = None if self.weights is None else self.weights[rows]
-        return Part(self.data.take(queries), weights)
 
 
 @dataclass(frozen=True)
@@ -64,40 +40,60 @@ class PartFacts:
     """(n_queries,)"""
     feature_names: tuple[str, ...]
     is_weighted: bool
-    has_weight: bool
-    """Whether some weight is above 0."""
+    n_heavy: int
+    """Documents of a weight above 0."""
+    n_judged: int
+    """Documents with a label."""
+    n_counting: int
+    """Documents with both."""
 
 
-def read_part(path: str | Path, columns: dict[str, Any], weight: str | None) -> Part:
+@dataclass(frozen=True)
+class WeightColumn:
+    """The column of files and frames that has the weights of documents, and is no feature."""
+
+    name: str
+    is_needed: bool = True
+    """Whether data without it are refused."""
+
+
+def read_part(path: str | Path, columns: dict[str, Any], weight: WeightColumn | None) -> Dataset:
     """A file, LETOR text or a table, as a part; a table may have a column of weights."""
-    data = read(path, **columns)
-    return with_weights(data, weight, path)
+    return with_weights(read(path, **columns), weight, path)
 
 
-def frame_part(frame: Any, columns: dict[str, Any], weight: str | None) -> Part:
+def frame_part(frame: Any, columns: dict[str, Any], weight: WeightColumn | None) -> Dataset:
     """A data frame as a part."""
     return with_weights(Dataset.from_frame(frame, **columns), weight, None)
 
 
-def with_weights(data: Dataset, weight: str | None, path: object) -> Part:
+def memory_part(data: Dataset) -> Dataset:
+    """Data in memory as a part, those of one query after the other."""
+    refuse_categories(data, "a cluster")
+    return data.gathered()
+
+
+def with_weights(data: Dataset, weight: WeightColumn | None, path: object) -> Dataset:
     """The part whose column `weight` has the weights of documents, and is no feature."""
-    if weight is None:
-        return Part.of(data)
-    if weight not in data.feature_names:
-        raise InputError(f"found no column {weight!r} of weights among {len(data.feature_names)}", path)
-    column = data.feature_names.index(weight)
+    if weight is None or not (weight.is_needed or weight.name in data.feature_names):
+        return memory_part(data)
+    if weight.name not in data.feature_names:
+        raise InputError(f"found no column {weight.name!r} of weights among {len(data.feature_names)}", path)
+    column = data.feature_names.index(weight.name)
     others = [j for j in range(data.n_features) if j != column]
     names = [data.feature_names[j] for j in others]
     weights = data.X[:, column].astype(np.float64)
-    return Part.of(data.replace(X=np.ascontiguousarray(data.X[:, others]), feature_names=names), weights)
+    plain = data.replace(X=np.ascontiguousarray(data.X[:, others]), feature_names=names, weight=weights)
+    return memory_part(plain)
 
 
-def facts_of(part: Part) -> PartFacts:
+def facts_of(data: Dataset) -> PartFacts:
     """What the client must know of a part."""
-    data = part.data
-    is_heavy = part.weights is not None and bool(part.weights.any())
+    is_heavy = np.ones(data.n_docs, bool) if data.weight is None else data.weight > 0
+    is_judged = ~np.isnan(data.y)
+    counts = (int(np.count_nonzero(each)) for each in (is_heavy, is_judged, is_heavy & is_judged))
     return PartFacts(
-        hashes_of(data.qids), np.diff(data.query_ptr), data.feature_names, part.weights is not None, is_heavy
+        hashes_of(data.qids), data.query_lengths, data.feature_names, data.weight is not None, *counts
     )
 
 
@@ -130,53 +126,55 @@ def cut_points(facts: Sequence[PartFacts], n_workers: int) -> NDArray[np.uint64]
 class Piece:
     """The queries of one part that go to one worker, as many columns wide as the widest part."""
 
-    part: Part
+    data: Dataset
     order: NDArray[np.int64]
     """(n_queries,) where they stand in the part."""
 
 
 def split_part(
-    part: Part, cuts: NDArray[np.uint64], n_features: int, feature_names: Sequence[str]
+    part: Dataset, cuts: NDArray[np.uint64], n_features: int, feature_names: Sequence[str]
 ) -> list[Piece]:
     """What of a part goes to each worker; features that only a wider part mentions are 0."""
-    data = part.data.widened(n_features).with_features(feature_names)
+    data = part.widened(n_features).with_features(feature_names)
     worker = np.searchsorted(cuts, hashes_of(data.qids), side="right")
-    whole = Part(data, part.weights)
     queries = [np.flatnonzero(worker == w) for w in range(len(cuts) + 1)]
-    return [Piece(whole.take(chosen), chosen) for chosen in queries]
+    return [Piece(data.take(chosen), chosen) for chosen in queries]
 
 
 @dataclass(frozen=True)
 class Holding:
     """All queries that came to one worker, from parts in their order."""
 
-    part: Part
+    data: Dataset
     places: NDArray[np.int64]
     """(n_queries, 2) the part in which each first appears, and where in it."""
 
 
 def assemble(pieces: Sequence[Piece]) -> Holding:
     """What came to a worker from each part: the documents of a query in the order of parts and rows."""
-    held = [(number, piece) for number, piece in enumerate(pieces) if piece.part.data.n_queries]
+    held = [(number, piece) for number, piece in enumerate(pieces) if piece.data.n_queries]
     if not held:
-        return Holding(pieces[0].part, np.empty((0, 2), np.int64))
-    data = concatenated([piece.part.data for _, piece in held])
-    weights = [piece.part.weights for _, piece in held if piece.part.weights is not None]
-    texts = np.concatenate([piece.part.data.qids.astype(np.str_) for _, piece in held])
+        return Holding(pieces[0].data, np.empty((0, 2), np.int64))
+    data = concatenated([piece.data for _, piece in held])
+    texts = np.concatenate([piece.data.qids.astype(np.str_) for _, piece in held])
     _, first = np.unique(texts, return_index=True)
     places = np.concatenate(
         [np.stack([np.full(len(piece.order), number), piece.order], axis=1) for number, piece in held]
     )[np.sort(first)]
-    joined = data.from_input_order(np.concatenate(weights)) if weights else None
-    return Holding(Part(data.gathered(), joined), places)
+    return Holding(data.gathered(), places)
 
 
 def portion_of(
-    train: Holding, valid: Holding | None, peers: Peers, record: TreeRecord
-) -> tuple[Part, Dataset | None, PeerPortion]:
-    """Training data in the order of their content, validation data, and where they stand among all."""
-    ordered = in_content_order(train.part.data, train.part.weights)
-    weights = None if train.part.weights is None else ordered.from_input_order(train.part.weights)
+    train: Holding, valid: Holding | None, peers: Peers, record: TreeRecord, *, unjudged: str | None = None
+) -> tuple[Dataset, Values | None, Dataset | None, PeerPortion]:
+    """Training data in the order of their content, what their documents count, validation data, and where
+    they stand among all."""
+    data = train.data.filled()
+    weights = training_weights(data, unjudged=unjudged)
+    if peers.gather(np.array([int(weights is not None)])).any() and weights is None:
+        weights = np.ones(data.n_docs)  # others have documents without a label
+    ordered = in_content_order(data, weights)
+    weights = None if weights is None else ordered.from_input_order(weights)
     data = ordered.gathered()
     keys = query_keys(data, weights)
     places = {"train": _places(keys, peers)}
@@ -189,7 +187,7 @@ def portion_of(
         return RecordedGrower(grower, X, record, peers)
 
     portion = PeerPortion(peers, data.query_ptr, numbers, counts, watched)
-    return Part(data, weights), None if valid is None else valid.part.data, portion
+    return data, weights, None if valid is None else valid.data, portion
 
 
 def _places(keys: NDArray[np.uint64], peers: Peers) -> tuple[NDArray[np.int64], int]:

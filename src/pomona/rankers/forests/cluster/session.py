@@ -85,6 +85,7 @@ def learn(
     train: Holding,
     valid: Holding | None,
     trees: Sequence[RecordedTree],
+    unjudged: str | None = None,
 ) -> Outcome:
     """On a worker: learn with the others from the queries here, after trees of an earlier training."""
     from distributed import get_worker
@@ -97,8 +98,10 @@ def learn(
         session.peers.connect(addresses)
         messages: list[str] = []
         with _warnings(messages) if rank == 0 else nullcontext(), threads(worker.state.nthreads):
-            part, held_out, portion = portion_of(train, valid, session.peers, session.record)
-            ranker.learn_portion(part.data, held_out, part.weights, portion)
+            data, weights, held_out, portion = portion_of(
+                train, valid, session.peers, session.record, unjudged=unjudged
+            )
+            ranker.learn_portion(data, held_out, weights, portion)
         return _learnt(ranker, rank, messages, session.peers)
     except KeyboardInterrupt:
         return Outcome(is_interrupted=True)

@@ -16,9 +16,9 @@ from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.judge import sum_in_order
 from pomona.objectives.base import Objective
-from pomona.rankers.evaluator import RankingEvaluator
+from pomona.rankers.evaluator import RankingEvaluator, mean_of_queries
+from pomona.rankers.inputs import query_weights
 from pomona.trees.binning import Bins, Rows, find_nan, sampled_rows
 from pomona.trees.grow_leafwise import LeafwiseGrower
 from pomona.trees.grow_oblivious import ObliviousGrower
@@ -90,26 +90,41 @@ class Portion:
             return CUDA_GROWTHS[growth](bins, np.asarray(X), rules)
         return GROWTHS[growth][0](bins, bins.codes(X), rules)
 
-    def mean(self, values: Values, part: str, wanted: NDArray[np.bool_] | None = None) -> float:
-        """The mean over all queries of `train` or `valid`, or those wanted, of values of the queries here."""
-        chosen = values if wanted is None else values[wanted]
-        return sum_in_order(chosen) / len(chosen) if len(chosen) else float("nan")
+    def mean(
+        self,
+        values: Values,
+        part: str,
+        by_query: Values | None = None,
+        wanted: NDArray[np.bool_] | None = None,
+    ) -> float:
+        """The mean over all queries of `train` or `valid`, or those wanted, of values of the queries here.
+
+        by_query : the weights of the queries here; None where all queries of the part count alike.
+        """
+        chosen = slice(None) if wanted is None else wanted
+        if not len(values[chosen]):
+            return float("nan")
+        return mean_of_queries(values[chosen], None if by_query is None else by_query[chosen])
 
     def evaluator(self, data: Dataset, measure: Measure, part: str) -> PortionEvaluator:
         """What judges the queries of a part, `train` or `valid`, at ever new scores."""
-        return PortionEvaluator(RankingEvaluator(data, measure) if data.n_queries else None, part, self)
+        return PortionEvaluator(data, measure, part, self)
 
 
 class PortionEvaluator:
     """The mean of a measure over all queries of a part, from scores of the documents here."""
 
-    def __init__(self, evaluator: RankingEvaluator | None, part: str, portion: Portion) -> None:
-        self._evaluator, self._part, self._portion = evaluator, part, portion
+    def __init__(self, data: Dataset, measure: Measure, part: str, portion: Portion) -> None:
+        self._evaluator = RankingEvaluator(data, measure) if data.n_queries else None
+        self._by_query = None if data.weight is None else np.empty(0)
+        if data.weight is not None and data.n_queries:
+            self._by_query = query_weights(data.weight, data)
+        self._part, self._portion = part, portion
 
-    def mean(self, scores: Scores) -> float:
-        """At these scores."""
+    def mean(self, scores: Scores, wanted: NDArray[np.bool_] | None = None) -> float:
+        """At these scores, of all queries or of those wanted."""
         values = np.empty(0) if self._evaluator is None else self._evaluator.values(scores)
-        return self._portion.mean(values, self._part)
+        return self._portion.mean(values, self._part, self._by_query, wanted)
 
 
 class PeerPortion(Portion):
@@ -196,9 +211,16 @@ class PeerPortion(Portion):
             edges += Bins.of(sample[:, :n_features], max_bins, has_nan=has_nan[some] > 0).edges
         return Bins(tuple(edges), has_nan > 0)
 
-    def mean(self, values: Values, part: str, wanted: NDArray[np.bool_] | None = None) -> float:
+    def mean(
+        self,
+        values: Values,
+        part: str,
+        by_query: Values | None = None,
+        wanted: NDArray[np.bool_] | None = None,
+    ) -> float:
         numbers, count = self._numbers[part], self._counts[part]
         of_all = self.peers.placed(np.asarray(values, np.float64), numbers, count)
         is_wanted = np.ones(len(values), np.int64) if wanted is None else wanted.astype(np.int64)
         among = None if wanted is None else self.peers.placed(is_wanted, numbers, count) > 0
-        return Portion.mean(self, of_all, part, among)
+        weights = None if by_query is None else self.peers.placed(by_query, numbers, count)
+        return Portion.mean(self, of_all, part, weights, among)
