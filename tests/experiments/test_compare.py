@@ -19,6 +19,7 @@ from pomona.experiments import run as run_module
 from pomona.experiments.analysis.measure_values import compare_measures_of
 from pomona.experiments.analysis.ranked_system import systems_of_results
 from pomona.experiments.compare import compare
+from pomona.experiments.data_spec import DataSpec
 from pomona.experiments.findings import find
 from pomona.experiments.refit import refit_best
 from pomona.experiments.results import read_results
@@ -100,6 +101,16 @@ def test_a_changed_spec_reuses_what_it_can(make_spec, tmp_path):
     watch = Record()
     assert same(compare(first.spec, tmp_path, watch=watch), first)
     assert watch.ended == []
+
+
+def test_an_optional_dataset_that_is_not_here_is_named(make_spec, tmp_path, monkeypatch):
+    monkeypatch.setenv("POMONA_DATA", str(tmp_path))
+    absent = DataSpec("the big one", "mslr-web10k", optional=True)
+    spec = make_spec("mart(n_trees=2)")
+    results = compare(replace(spec, datasets=(*spec.datasets, absent)), tmp_path / "out", n_jobs=1)
+    assert results.runs["dataset"].unique().to_list() == ["toy"]
+    (told,) = [text for text in find(results, n_resamples=100).warnings if "the big one" in text]
+    assert told.startswith("the big one is left out: MSLR-WEB10K is not here: get it from")
 
 
 def test_a_failed_ranker_is_a_row_and_the_rest_goes_on(make_spec, tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from experiments.small_study import spec_with
 from pomona.errors import PomonaError
-from pomona.experiments.data_spec import DataSpec
+from pomona.experiments.data_spec import DataSpec, Files, Simulated
 from pomona.experiments.spec_reader import read, spec_of
 from pomona.experiments.variation import Variation
 
@@ -63,6 +63,10 @@ def test_draws_repeat_what_is_drawn_and_nothing_else():
         ({"features": ["a"], "n_features": 2}, "n_features is given as well"),
         ({"draw": [1, 1]}, "draw: found .*expected different whole numbers"),
         ({"curves": ["tests"]}, "curves: unknown part 'tests': did you mean 'test'"),
+        ({"split": [0.8, 0.3]}, r"split: found \[0.8, 0.3\], expected the shares .* add up to 1"),
+        ({"split": [1.0]}, "split: found .*expected the shares"),
+        ({"split": [0.5, 0.5, 0.0]}, "split: found .*expected the shares"),
+        ({"optional": "yes"}, "optional: found 'yes'"),
     ],
 )
 def test_refused_with_its_key(keys, message):
@@ -86,11 +90,13 @@ def test_toml_and_back():
             "draw": [0, 1],
             "noise_valid": False,
             "curves": ["test", "train"],
+            "split": [0.6, 0.2, 0.2],
         },
         {"ranker": "mart", "each": {"n_leaves": [2, 4]}},
         norm_performance=True,
     )
     assert spec.datasets[0].curves == ("train", "test")
+    assert spec.datasets[0].split == (0.6, 0.2, 0.2)
     assert [row.varied for row in spec.rankers] == [("n_leaves",)] * 2
     assert spec_of(tomllib.loads(spec.to_toml())) == spec
     assert spec_with({"draw": 3}).datasets[0].draw == (3,)
@@ -107,3 +113,22 @@ def test_a_variant_may_not_be_called_as_a_dataset():
                 "ranker": [{"ranker": "mart"}],
             }
         )
+
+
+def test_what_cannot_be_split_or_left_out():
+    with pytest.raises(PomonaError, match="split: train and test files are a split already"):
+        DataSpec("x", Files("a.txt", "b.txt"), split=(0.8, 0.2))
+    with pytest.raises(PomonaError, match="optional: only a collection or a directory can be optional"):
+        DataSpec("x", Simulated(), optional=True)
+
+
+def test_an_optional_path_need_not_exist(tmp_path):
+    path = tmp_path / "spec.toml"
+    text = '[[dataset]]\nsource = "nowhere"\n{}\n[[ranker]]\nranker = "mart"\n'
+    path.write_text(text.format("optional = true\n"))
+    spec = read(path)
+    assert spec.datasets[0].source == str(tmp_path / "nowhere")
+    assert spec_of(tomllib.loads(spec.to_toml())) == spec
+    path.write_text(text.format(""))
+    with pytest.raises(PomonaError, match="unknown collection, directory or file 'nowhere'"):
+        read(path)

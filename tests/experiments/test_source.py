@@ -9,7 +9,15 @@ import pomona as pm
 from pomona.data.folds import Fold
 from pomona.errors import PomonaError
 from pomona.experiments.data_spec import DataSpec, Files, Simulated
-from pomona.experiments.source import DataFacts, cut, dataset_digest, digest, examine, fold_sources
+from pomona.experiments.source import (
+    DataFacts,
+    at_hand,
+    cut,
+    dataset_digest,
+    digest,
+    examine,
+    fold_sources,
+)
 
 TOY = Simulated(queries=20, docs_per_query=6, features=4, seed=2)
 
@@ -240,3 +248,61 @@ def test_a_variant_that_the_data_do_not_allow(make_spec):
         PomonaError, match=r"dataset toy n_features=9, fold 1: found n_features = 9, the data have 4"
     ):
         examine(make_spec(), DataSpec("toy", TOY, each={"n_features": [9]}), {})
+
+
+def test_the_shares_of_a_split():
+    folds = [source.load() for source in fold_sources(DataSpec("toy", TOY, split=(0.6, 0.2, 0.2)), 3)]
+    assert [tuple(part.n_queries for part in fold) for fold in folds] == [(12, 4, 4)] * 5
+    assert set.union(*(queries(fold.test) for fold in folds)) == set(range(1, 21))  # each is tested once
+    for train, valid, test in folds:
+        assert queries(train) | queries(valid) | queries(test) == set(range(1, 21))
+        assert not queries(train) & queries(valid)
+    assert len({frozenset(queries(fold.valid)) for fold in folds}) > 1  # drawn anew for each fold
+
+
+def test_a_split_without_validation_queries():
+    sources = fold_sources(DataSpec("toy", TOY, split=(0.7, 0.3), folds=(1, 3)), 5)
+    folds = [source.load() for source in sources]
+    assert [source.fold for source in sources] == [1, 3]
+    assert [(fold.train.n_queries, fold.valid, fold.test.n_queries) for fold in folds] == [(14, None, 6)] * 2
+    assert not queries(folds[0].test) & queries(folds[1].test)
+    with pytest.raises(PomonaError, match="folds 1 to 3, found 4"):
+        fold_sources(DataSpec("toy", TOY, split=(0.7, 0.3), folds=(4,)), 5)
+
+
+def test_published_folds_are_cut_anew(tmp_path):
+    for k in range(1, 6):
+        part = pm.simulate(4, docs_per_query=4, n_features=3, seed=k)
+        write(tmp_path / f"S{k}.txt", pm.Dataset(part.X, part.y, part.qid + 100 * k))
+    spec = DataSpec("x", str(tmp_path), split=(0.8, 0.2))
+    folds = [source.load() for source in fold_sources(spec, 9)]
+    assert [(fold.train.n_queries, fold.test.n_queries) for fold in folds] == [(16, 4)] * 5
+    published = fold_sources(DataSpec("x", str(tmp_path)), 9)[0].load()
+    every = set().union(*map(queries, published))
+    assert set.union(*(queries(fold.test) for fold in folds)) == every
+    assert queries(folds[0].test) != queries(published.test)
+    # The order of the rows does not count.
+    for path in tmp_path.glob("S*.txt"):
+        path.write_text("".join(sorted(path.read_text().splitlines(keepends=True), reverse=True)))
+    again = fold_sources(spec, 9)[0].load()
+    assert queries(again.test) == queries(folds[0].test)
+
+
+def test_a_split_of_too_few_queries():
+    few = Simulated(queries=3, docs_per_query=4, features=2)
+    (source, *_) = fold_sources(DataSpec("few", few, split=(0.8, 0.1, 0.1)), 5)
+    with pytest.raises(PomonaError, match=r"few: 3 queries are too few for the shares 0.8, 0.1, 0.1"):
+        source.load()
+
+
+def test_an_optional_dataset_that_is_not_here_is_left_out(make_spec, tmp_path, monkeypatch):
+    monkeypatch.setenv("POMONA_DATA", str(tmp_path))
+    spec = make_spec()
+    absent = DataSpec("the big one", "mslr-web10k", optional=True)
+    both = dataclasses.replace(spec, datasets=(*spec.datasets, absent))
+    here, left_out = at_hand(both)
+    assert here == spec
+    assert "is not here: get it from" in left_out["the big one"]
+    assert at_hand(spec) == (spec, {})
+    with pytest.raises(PomonaError, match=r"every dataset is optional and left out: .* is not here"):
+        at_hand(dataclasses.replace(spec, datasets=(absent,)))

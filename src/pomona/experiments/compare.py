@@ -19,7 +19,7 @@ from pomona.experiments.results import Results, read_results, run_facts
 from pomona.experiments.run import VERSION, RunSpec, runs_of
 from pomona.experiments.runner import LocalRunner, RunEvent, share_cores
 from pomona.experiments.search import require_optuna
-from pomona.experiments.source import DataFacts, FoldSource, dataset_digest, examine, forget
+from pomona.experiments.source import DataFacts, FoldSource, at_hand, dataset_digest, examine, forget
 from pomona.experiments.spec import Spec, code_of, digest_of_file
 from pomona.experiments.store import DamagedRunError, Store, refuse_unwritable
 
@@ -66,6 +66,7 @@ def compare(
         raise InputError(f"n_jobs must be at least 1, found {n_jobs}")
     refuse_unwritable(directory)
     forget()  # files that were edited since this process read them are read anew
+    spec, left_out = at_hand(spec)
     known = _known_data(directory)
     sources: list[FoldSource] = []
     data: dict[str, DataFacts] = {}
@@ -76,6 +77,7 @@ def compare(
     digests = {name: {k: one["digest"] for k, one in folds.items()} for name, folds in variants.items()}
     runs = runs_of(spec, digests)
     how: dict[str, Any] = {"n_jobs": n_jobs, "dask": dask, "retry": retry, "watch": watch, "command": command}
+    how["left_out"] = left_out
     _do(spec, directory, runs, sources, data, verify=verify, **how)
     try:
         results = read_results(directory)
@@ -98,6 +100,7 @@ def _do(
     verify: bool,
     watch: Watch | None,
     command: str,
+    left_out: Mapping[str, str],
 ) -> None:
     """Do the runs that are not done."""
     with Store(directory) as store:
@@ -105,6 +108,7 @@ def _do(
         store.remember(
             version=VERSION,
             data={name: asdict(facts) for name, facts in data.items()},
+            left_out=left_out,
             machine=machine(),
             started=store.fact("started", time.time()),
             runs=[run_facts(run) for run in runs],

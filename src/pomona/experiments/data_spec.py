@@ -63,6 +63,10 @@ class DataSpec(Record):
     draw : the seed of what is drawn at random; several repeat the study.
     curves : the parts whose queries are judged after every iteration. Those of the test part are shown,
         nothing is chosen by them.
+    split : the shares of training, perhaps validation, and test queries, as (0.6, 0.2, 0.2): all queries of
+        the source are cut anew, at random by whole queries. No query is in two test parts, so that there are
+        as many folds as test parts fit in. None takes published folds as they are, and `n_folds` of others.
+    optional : a collection or directory that is not here is left out, and said to be, instead of refused.
     """
 
     name: str
@@ -80,6 +84,8 @@ class DataSpec(Record):
     each: Mapping[str, Any] = field(default_factory=dict)
     draw: tuple[int, ...] = (0,)
     curves: tuple[str, ...] = ("train", "valid")
+    split: tuple[float, ...] | None = None
+    optional: bool = False
 
     def _check(self) -> None:
         with refused_at("source"):
@@ -90,7 +96,23 @@ class DataSpec(Record):
         self._replace("draw", lambda draws: different(draws, least=0))
         self._replace("each", lambda each: {key: self._values(key, each[key]) for key in each})
         self._replace("curves", _parts)
+        if self.split is not None:
+            self._replace("split", self._shares)
+        with refused_at("optional"):
+            if self.optional and isinstance(self.source, Files | Simulated):
+                raise InputError("only a collection or a directory can be optional: leave it out")
         self.variants()
+
+    def _shares(self, shares: tuple[float, ...]) -> tuple[float, ...]:
+        """The shares of a split."""
+        if isinstance(self.source, Files):
+            raise InputError("train and test files are a split already: leave it out")
+        if len(shares) not in (2, 3) or not all(0 < one < 1 for one in shares) or abs(sum(shares) - 1) > 1e-9:
+            raise InputError(
+                f"found {list(shares)}, expected the shares of training, perhaps validation, and test "
+                "queries, which add up to 1, as [0.6, 0.2, 0.2]"
+            )
+        return shares
 
     def _values(self, key: str, values: Any) -> tuple[Any, ...]:
         """The values of a variable of the study."""

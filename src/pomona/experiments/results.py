@@ -426,4 +426,5 @@ def _facts(store: Store, spec: Spec, runs: Sequence[tuple[_Row, _Row]]) -> dict[
         "started": when,
         "total_seconds": store.fact("seconds", 0.0),
         "spec": store.fact("spec") or spec.to_toml(),
+        "left_out": store.fact("left_out", {}),
     }

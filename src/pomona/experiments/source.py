@@ -32,7 +32,7 @@ from pomona.data.read import read
 from pomona.data.simulate import simulate
 from pomona.data.statistics import describe
 from pomona.data.text import TextColumn, offsets
-from pomona.errors import InputError
+from pomona.errors import InputError, PomonaError
 from pomona.experiments.data_spec import DataSpec, Files, Simulated
 from pomona.experiments.spec import Spec
 from pomona.experiments.variation import COMPLETE, Variation, pairs_changed
@@ -62,6 +62,8 @@ class FoldSource:
     of: str = ""
     """Of a variant, the name of the dataset."""
     variation: Variation = COMPLETE
+    split: tuple[float, ...] = ()
+    """Shares of training, perhaps validation, and test queries, by which the whole is cut anew."""
 
     def load(self) -> Fold:
         """Read the fold, or cut it out of the whole."""
@@ -77,6 +79,8 @@ class FoldSource:
     def read(self) -> Fold:
         """Read the complete fold."""
         fold = self._read_files() if self.files else self._cut_from_whole()
+        if self.split:
+            fold = self._split_anew([part for part in fold if part is not None])
         parts = map(_answered, fold) if self.drop_empty else fold
         fold = Fold(*(None if part is None else part.gathered() for part in parts))  # type: ignore[arg-type]
         if fold.valid is None and self.needs_valid:
@@ -96,8 +100,30 @@ class FoldSource:
         stats = [path.stat() for path in paths if path.exists()]
         return tuple((stat.st_mtime_ns, stat.st_size, stat.st_ino) for stat in stats)
 
+    def _split_anew(self, parts: Sequence[Dataset]) -> Fold:
+        """The fold that shares make: test queries of their own, validation queries drawn from the others."""
+        whole = concatenated(parts)
+        n, has_valid = whole.n_queries, len(self.split) == 3
+        begin, end = (round(k * self.split[-1] * n) for k in (self.fold - 1, self.fold))
+        n_valid = round(self.split[1] * n) if has_valid else 0
+        if min(end - begin, n - (end - begin) - n_valid) < 1 or (has_valid and n_valid < 1):
+            raise InputError(
+                f"dataset {self.of or self.dataset}: {n} queries are too few for the shares "
+                f"{', '.join(f'{share:g}' for share in self.split)}: a part would be empty"
+            )
+        # By their ids, so that the order of the rows does not count.
+        order = np.argsort(whole.qids, kind="stable")[np.random.default_rng(0).permutation(n)]
+        in_test = np.zeros(n, np.bool_)
+        in_test[begin:end] = True
+        rest = np.random.default_rng([0, self.fold]).permutation(order[~in_test])
+        valid, train = np.sort(rest[:n_valid]), np.sort(rest[n_valid:])
+        test = np.sort(order[in_test])
+        return Fold(whole.take(train), whole.take(valid) if has_valid else None, whole.take(test))
+
     def _cut_from_whole(self) -> Fold:
         data = _whole(self.whole, self.columns, self.stamp())
+        if self.split:
+            return Fold(data, None, None)  # type: ignore[arg-type]
         splits = QueryKFold(self.n_folds).split_queries(data)
         train, test = next(split for k, split in enumerate(splits, 1) if k == self.fold)
         return Fold(*cut(data.take(train), seed=0), data.take(test))
@@ -188,13 +214,16 @@ def fold_sources(data: DataSpec, n_folds: int) -> list[FoldSource]:
     is_varied = any(not variant.variation.is_complete for variant in data.variants())
     shared: dict[str, Any] = {"columns": columns, "drop_empty": data.drop_empty, "needs_valid": is_varied}
     source = data.source
+    n_split = 0 if data.split is None else int(1 / data.split[-1] + 1e-9)
+    shared["split"] = data.split or ()
     if isinstance(source, Files):
         valid = (Path(source.valid),) if source.valid else ()
         files = FoldFiles((Path(source.train),), valid, (Path(source.test),))
         sources = [FoldSource(data.name, 1, (files,), **shared)]
     elif isinstance(source, Simulated) or (isinstance(source, str) and Path(source).is_file()):
         sources = [
-            FoldSource(data.name, k, whole=source, n_folds=n_folds, **shared) for k in range(1, n_folds + 1)
+            FoldSource(data.name, k, whole=source, n_folds=n_folds, **shared)
+            for k in range(1, (n_split or n_folds) + 1)
         ]
     else:
         joined = [load_folds(one) for one in ((source,) if isinstance(source, str) else source)]
@@ -205,9 +234,11 @@ def fold_sources(data: DataSpec, n_folds: int) -> list[FoldSource]:
             )
         widths = {folds.n_features for folds in joined}
         n_features = widths.pop() if len(widths) == 1 else None
+        each = list(zip(*(folds.files for folds in joined), strict=True))
         sources = [
             FoldSource(data.name, k, tuple(map(_absolute, files)), n_features=n_features, **shared)
-            for k, files in enumerate(zip(*(folds.files for folds in joined), strict=True), 1)
+            # The parts of any published fold are the whole collection.
+            for k, files in enumerate(n_split * each[:1] or each, 1)
         ]
     for fold in data.folds or ():
         if fold > len(sources):
@@ -217,6 +248,23 @@ def fold_sources(data: DataSpec, n_folds: int) -> list[FoldSource]:
 
 def _absolute(files: FoldFiles) -> FoldFiles:
     return FoldFiles(*(tuple(path.resolve() for path in part) for part in files))
+
+
+def at_hand(spec: Spec) -> tuple[Spec, dict[str, str]]:
+    """The spec without the optional datasets that are not here, and why each is left out, by its name."""
+    left_out: dict[str, str] = {}
+    for data in spec.datasets:
+        places = data.source if isinstance(data.source, tuple) else (data.source,)
+        for place in places if data.optional else ():
+            try:
+                if isinstance(place, str) and not Path(place).is_file():
+                    load_folds(place)
+            except PomonaError as error:
+                left_out.setdefault(data.name, str(error))
+    kept = tuple(data for data in spec.datasets if data.name not in left_out)
+    if not kept:
+        raise InputError(f"every dataset is optional and left out: {next(iter(left_out.values()))}")
+    return (replace(spec, datasets=kept), left_out) if left_out else (spec, {})
 
 
 @dataclass

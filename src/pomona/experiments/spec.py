@@ -15,6 +15,11 @@
     draw = [0, 1]                           # the seeds of what is drawn at random for them
     curves = ["train", "valid", "test"]     # the parts that are judged after every iteration
 
+    [[dataset]]
+    source = "mslr-web10k"
+    optional = true                         # left out, and said to be, where the collection is not here
+    split = [0.8, 0.2]                      # cut anew: shares of training, perhaps validation, and test
+
     [[ranker]]
     ranker = "lambdamart"
     label = "LambdaMART yahoo"

@@ -23,7 +23,7 @@ from pomona.measures.parse import measure as parse_measure
 Record = TypeVar("Record")
 _OF_ROW = ("ranker", "label", "search", "varied", "features", "without")
 """The keys of a [[ranker]] that are no parameters."""
-_LISTS = ("measures", "conventions", "seeds", "folds", "draw", "curves", "varied")
+_LISTS = ("measures", "conventions", "seeds", "folds", "draw", "curves", "varied", "split")
 
 
 def read(path: Path, *, needs_data: bool = True, places: Mapping[str, str] | None = None) -> Spec:
@@ -191,7 +191,8 @@ def _place(table: _Table, text: Any) -> str:
         is_data = path.exists() and not (path / "store.sqlite").exists()
         if text.lower() in COLLECTIONS and not is_data:
             return str(text).lower()
-        if table.origin.needs_data and not path.exists():
+        is_optional = table.values.get("optional") is True
+        if table.origin.needs_data and not path.exists() and not is_optional:
             if "." in text or "/" in text or "\\" in text:
                 raise InputError(f"no such file or directory: {text}")
             raise UnknownNameError("collection, directory or file", text, COLLECTIONS)

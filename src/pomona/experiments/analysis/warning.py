@@ -25,6 +25,8 @@ FEW_QUERIES = 50
 def warnings_of(findings: Findings) -> Iterator[str]:
     """One sentence each: missing runs, few queries, other queries, choices made by the test data, rules."""
     results, baseline = findings.results, findings.baseline
+    for dataset, reason in results.facts.get("left_out", {}).items():
+        yield f"{dataset} is left out: {reason}"
     yield from _missing_runs((findings.varied or results).runs)
     for data in findings.pooled:
         if baseline not in data.real:
