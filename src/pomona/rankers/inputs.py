@@ -19,6 +19,7 @@ from pomona._types import Features, Values
 from pomona.data.categories import Categories, with_categories
 from pomona.data.columns import checked_features, checked_weights, refuse_other_index
 from pomona.data.dataset import Dataset, numbered
+from pomona.data.text import offsets
 from pomona.errors import InputError
 
 _NONE: Categories = MappingProxyType({})
@@ -105,6 +106,27 @@ def means_of_queries(weights: Values | None, data: Dataset, ranker: str, reason:
             stacklevel=2,
         )
     return by_query
+
+
+def documents_that_count(data: Dataset, weights: Values | None) -> tuple[Dataset, Values | None]:
+    """The documents of weight above 0, and their weights: a sum over pairs or documents has no others.
+
+    A query of which no document counts keeps them all, and has the weight 0 as a whole.
+
+    >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], [1, 1, 2])
+    >>> counting, weights = documents_that_count(data, np.array([0.0, 2.0, 0.0]))
+    >>> counting.X.ravel().tolist(), weights.tolist()
+    ([2.0, 3.0], [2.0, 0.0])
+    """
+    if weights is None or weights.all():
+        return data, weights
+    data, counts = data.gathered(), weights > 0
+    n_counting = np.add.reduceat(counts.astype(np.int64), data.query_ptr[:-1])
+    kept = np.flatnonzero(counts | np.repeat(n_counting == 0, data.query_lengths))
+    if len(kept) == data.n_docs:
+        return data, weights
+    lengths = np.where(n_counting > 0, n_counting, data.query_lengths)
+    return data.take_rows(kept, offsets(lengths), data.qids), weights[kept]
 
 
 def _refuse_no_weights(weights: Values, data: Dataset) -> None:

@@ -125,8 +125,11 @@ class TrainingLog:
         """
         self.finish = finish
 
-    def record(self, /, **values: float) -> bool:
-        """Note the values of one more iteration, by part; whether it is the best so far."""
+    def record(self, *, decides: float | None = None, **values: float) -> bool:
+        """Note the values of one more iteration, by part; whether it is the best so far.
+
+        decides : the number by which it is the best, instead of the part that would decide.
+        """
         self.tell()
         self.iteration += 1
         self._untold = values
@@ -137,6 +140,7 @@ class TrainingLog:
             units = self.unit if self.iteration == 1 else f"{self.unit}s"
             self._show(f"{self._path}{self.iteration} {units}{judged}")
         value = next((values[part] for part in self._deciding if part in values), None)
+        value = value if decides is None else decides
         if value is None or value > self._highest + _ROUNDING:
             self._highest, self._latest_rise = -np.inf if value is None else value, self.iteration
         is_best = value is None or value > self.best_value + _ROUNDING

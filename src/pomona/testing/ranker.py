@@ -51,6 +51,7 @@ from pomona.testing.training import (
     check_early_stopping,
     check_interruption_keeps_the_best,
     check_training_is_recorded,
+    check_what_is_recorded_is_the_score,
 )
 
 RankerCheck = Callable[[Ranker], None]
@@ -332,6 +333,7 @@ def ranker_checks() -> tuple[RankerCheck, ...]:
         check_same_seed_same_model,
         check_save_and_load,
         check_training_is_recorded,
+        check_what_is_recorded_is_the_score,
         check_interruption_keeps_the_best,
         check_early_stopping,
         check_callbacks,

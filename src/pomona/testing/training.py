@@ -7,6 +7,9 @@ import warnings
 from typing import Any
 from unittest import mock
 
+import numpy as np
+
+from pomona.data.dataset import Dataset
 from pomona.rankers import base
 from pomona.rankers.base import Ranker
 from pomona.rankers.training_log import TrainingLog
@@ -35,6 +38,30 @@ def check_training_is_recorded(ranker: Ranker) -> None:
         abs(score - recorded) <= 1e-9,
         f"the model kept must be that of the best step: it scores {score}, recorded was {recorded}",
     )
+
+
+def check_what_is_recorded_is_the_score(ranker: Ranker) -> None:
+    """Of the step that is kept, `evals_` are what `score` gives: with weights, ties, rows in any order."""
+    ranker = new_ranker(keeping_the_best(ranker), seed=3, measure="ndcg(ties=expected)@10")
+    train, valid = (_tied_and_shuffled(data, seed) for seed, data in enumerate((train_data(), fresh_data())))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*uses the mean weight")
+        fitted = ranker.fit(train, valid=valid)
+    if not hasattr(fitted, "evals_"):
+        return
+    for part, data in (("train", train), ("valid", valid)):
+        recorded, score = fitted.evals_[part][fitted.best_iteration_ - 1], fitted.score(data)
+        require(
+            abs(score - recorded) <= 1e-9,
+            f"what is recorded of {part} must be its score after the step: {recorded}, score is {score}",
+        )
+
+
+def _tied_and_shuffled(data: Dataset, seed: int) -> Dataset:
+    """The documents with few values of a feature, in a random order, with weights."""
+    random = np.random.default_rng(seed)
+    order, weights = random.permutation(data.n_docs), random.integers(1, 4, data.n_docs) / 2
+    return Dataset(np.round(data.X[order]), data.y[order], data.qid[order], weight=weights)
 
 
 def check_interruption_keeps_the_best(ranker: Ranker) -> None:

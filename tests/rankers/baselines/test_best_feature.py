@@ -70,7 +70,8 @@ def test_weights_are_of_queries():
     y, qid = [1, 0, 1, 0], [1, 1, 2, 2]
     for weights, feature in (([3, 1, 1, 1], 0), ([1, 1, 3, 1], 1)):
         ranker = BestFeature(allow_reversed=False)
-        assert ranker.fit(X, y, qid=qid, sample_weight=weights).feature_ == feature
+        with pytest.warns(UserWarning, match="uses the mean weight of each query's documents"):
+            assert ranker.fit(X, y, qid=qid, sample_weight=weights).feature_ == feature
 
 
 def test_same_values_for_any_number_of_threads(train):

@@ -19,7 +19,7 @@ from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
 from pomona.rankers.base import Ranker
 from pomona.rankers.feature_values import as_scores, feature_values, lowest
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import means_of_queries
 from pomona.rankers.learnt import FINITE, Array
 
 
@@ -56,7 +56,8 @@ class BestFeature(Ranker):
     allow_reversed: bool = True
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        by_query = None if weights is None else query_weights(weights, train)
+        reason = "a measure is of a whole ranking"
+        by_query = None if weights is None else means_of_queries(weights, train, type(self).__name__, reason)
         self.feature_values_: Values = feature_values(train, self.parsed_measure, by_query)
         choices = self.feature_values_[:, : 1 + self.allow_reversed]
         self.feature_, is_reversed = divmod(int(choices.argmax()), choices.shape[1])

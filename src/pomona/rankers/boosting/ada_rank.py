@@ -24,7 +24,7 @@ from pomona.rankers.evaluator import (
     with_fair_ties,
 )
 from pomona.rankers.feature_values import query_values
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import means_of_queries
 from pomona.rankers.learnt import Array
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
@@ -122,7 +122,7 @@ class AdaRank(LinearRanker):
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         measure = with_fair_ties(self.parsed_measure)
-        by_query = query_weights(weights, train)
+        by_query = means_of_queries(weights, train, type(self).__name__, "its P is over whole queries")
         extremes = best_and_worst(train, self.parsed_measure)
         _check_range(extremes, self.parsed_measure)
         counting = queries_that_count(extremes, self.parsed_measure, by_query)
@@ -138,8 +138,8 @@ class AdaRank(LinearRanker):
         distribution = query_distribution(np.zeros(len(weight)), weight)
         before, reached = np.full(len(weight), np.nan), -np.inf
         steps: list[tuple[int, float]] = []
-        log = self.start_training(self.n_rounds, unit="round", deciding=("valid", "train"))
-        judge = self.curve_judge(valid)
+        log = self.start_training(self.n_rounds, unit="round")
+        judge = self.curve_judge(valid, train, always=True)
 
         def finish() -> None:
             self.features_ = np.array([feature for feature, _ in steps], np.int64)
@@ -167,7 +167,7 @@ class AdaRank(LinearRanker):
                 else:
                     distribution = query_distribution(before, weight)
                 steps.append((feature, -alpha if side else alpha))
-                self.keep_if_best(log, coef, {"train": height, **judge(coef)})
+                self.keep_if_best(log, coef, judge(coef), decides=height if valid is None else None)
                 if log.should_stop or log.iteration == self.n_rounds:
                     break
         finish()

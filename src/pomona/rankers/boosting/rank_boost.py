@@ -1,7 +1,8 @@
 """RankBoost (Freund, Iyer, Schapire & Singer 2003): single features, boosted on pairs.
 
 Lowers Σ exp(H(worse) − H(better)) over all pairs of differently labelled documents of a query. Each round
-weighs the pairs by D ∝ exp(H(worse) − H(better)), takes the stump h = [x_f > θ] with the largest
+weighs the pairs by D ∝ c exp(H(worse) − H(better)), c being 1 or what the weights of the two documents make
+of a pair. It takes the stump h = [x_f > θ] with the largest
 
     |r|,   r = Σ_pairs D (h(better) − h(worse)),       and adds α h,   α = ½ ln((1 + r) / (1 − r)),
 
@@ -39,7 +40,7 @@ from pomona.measures.lists import longest_query
 from pomona.rankers.base import Ranker
 from pomona.rankers.boosting.stumps.stump_sum import StumpSum
 from pomona.rankers.boosting.stumps.value_sum import ScaledFeatures, ValueSum
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import documents_that_count, weights_in_queries
 from pomona.rankers.linear.sums.label_sums import grades
 from pomona.rankers.parameter import PositiveInt
 from pomona.trees.forest import Forest
@@ -56,8 +57,11 @@ def _log_add(a, b):
 
 
 @kernel
-def _pair_sums(first, last, scores, grade, query_ptr, weight, log_scale, out_potential, out_loss):
-    """scores, grade, out_potential (n_docs,) · weight, out_loss (n_queries,), both divided by e^log_scale."""
+def _pair_sums(first, last, scores, grade, query_ptr, weight, relative, log_scale, out_potential, out_loss):
+    """scores, grade, relative, out_potential (n_docs,) · weight, out_loss (n_queries,).
+
+    relative is above 0 · out_potential and out_loss are divided by e^log_scale.
+    """
     longest = longest_query(first, last, query_ptr)
     highest, lowest = np.empty(longest), np.empty(longest)
     worse, better = np.empty(longest), np.empty(longest)
@@ -77,8 +81,8 @@ def _pair_sums(first, last, scores, grade, query_ptr, weight, log_scale, out_pot
             highest[g], lowest[g] = max(highest[g], scores[i]), min(lowest[g], scores[i])
         for i in range(begin, end):
             g = grade[i]
-            worse[g] += np.exp(scores[i] - highest[g])
-            better[g] += np.exp(lowest[g] - scores[i])
+            worse[g] += relative[i] * np.exp(scores[i] - highest[g])
+            better[g] += relative[i] * np.exp(lowest[g] - scores[i])
         # From sums over each label to the logarithms of the sums over all lower, and all higher, labels.
         sum_below, sum_above = -np.inf, -np.inf
         for g in range(n_grades):
@@ -88,8 +92,8 @@ def _pair_sums(first, last, scores, grade, query_ptr, weight, log_scale, out_pot
             grade_sum = np.log(better[g]) - lowest[g]
             better[g], sum_above = sum_above, _log_add(sum_above, grade_sum)
         for i in range(begin, end):
-            as_better = weight[q] * np.exp(worse[grade[i]] - scores[i] - log_scale)
-            as_worse = weight[q] * np.exp(better[grade[i]] + scores[i] - log_scale)
+            as_better = weight[q] * relative[i] * np.exp(worse[grade[i]] - scores[i] - log_scale)
+            as_worse = weight[q] * relative[i] * np.exp(better[grade[i]] + scores[i] - log_scale)
             out_potential[i] = as_better - as_worse
             out_loss[q] += as_better
 
@@ -166,15 +170,16 @@ class RankBoost(Ranker):
     verbose: bool = False
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        pairs = _Pairs(train, weights, self.balance_queries)
-        weak: _WeakRankers = (
-            _CodedFeatures(train.X, train.feature_names, self.n_thresholds)
-            if self.weak == "threshold"
-            else ScaledFeatures(train.X, train.feature_names)
-        )
         sets = self._watched.beside(valid)
-        held_out = {name: np.zeros(data.n_docs) for name, data in sets.items()}
         judge = self._watched.judge(sets, self.parsed_measure, train=train if sets else None)
+        watched = {"train": train, **sets} if sets else {}
+        counting, weights = documents_that_count(train, weights)
+        pairs = _Pairs(counting, weights, self.balance_queries)
+        weak: _WeakRankers = (
+            _CodedFeatures(counting.X, train.feature_names, self.n_thresholds)
+            if self.weak == "threshold"
+            else ScaledFeatures(counting.X, train.feature_names)
+        )
         steps: list[tuple[Any, float]] = []
         log = self.start_training(self.n_rounds, unit="round")
 
@@ -191,10 +196,12 @@ class RankBoost(Ranker):
                 alpha = 0.5 * float(np.log((1.0 + r) / (1.0 - r)))
                 pairs.add(alpha * weak.values(best))
                 steps.append((best, alpha))
-                newest = weak.sum_of(steps[-1:])
-                for name, data in sets.items():
-                    held_out[name] += newest.score(data.X)
-                log.record(loss=pairs.loss, **judge({"train": pairs.scores, **held_out}))
+                # As the model adds up: another order of the same steps rounds otherwise, and parts ties.
+                summed = weak.sum_of(steps) if watched else None
+                scores = (
+                    {} if summed is None else {name: summed.score(data.X) for name, data in watched.items()}
+                )
+                log.record(loss=pairs.loss, **judge(scores))
                 if log.should_stop:
                     break
         if not steps:
@@ -250,8 +257,9 @@ class _Pairs:
     def __init__(self, train: Dataset, weights: Values | None, balance_queries: bool) -> None:
         grade, n_pairs = grades(train.y, train.query_ptr)
         self._grade = grade - 1
-        self._weight = query_weights(weights, train)
-        self._weight = np.where(n_pairs > 0, self._weight, 0.0)
+        by_query, relative = weights_in_queries(weights, train)
+        self._relative = np.ones(train.n_docs) if relative is None else relative
+        self._weight = np.where(n_pairs > 0, by_query, 0.0)
         if not self._weight.any():
             raise NothingToLearnError("no query that counts has two documents of different labels")
         self.least_error = 0.5 / float(n_pairs[self._weight > 0].sum())
@@ -274,7 +282,8 @@ class _Pairs:
         self._sum_up()
 
     def _sum_up(self) -> None:
-        arguments = self.scores, self._grade, self._query_ptr, self._weight, self._log_loss
+        documents = self.scores, self._grade, self._query_ptr
+        arguments = *documents, self._weight, self._relative, self._log_loss
         # The loss only falls, so divided by the last one nothing overflows.
         over_chunks(_pair_sums, len(self._losses), *arguments, self.potential, self._losses, smallest=16)
         total = float(self._losses.sum())

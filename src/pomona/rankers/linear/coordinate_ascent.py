@@ -15,7 +15,7 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.measures.base import Measure
 from pomona.rankers.evaluator import best_and_worst, judged_rankings, queries_that_count
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import means_of_queries
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.line_search import LineSearch, line_search, weight_at
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
@@ -70,15 +70,17 @@ class CoordinateAscent(LinearRanker):
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         random = np.random.default_rng(self.seed)
         measure = replace(self.parsed_measure, ties="stable")
-        order = shuffled(train.query_ptr, random)
-        train = Dataset.from_parts(train.X[order], train.y[order], train.query_ptr, train.qids)
-        by_query = query_weights(weights, train)
+        judge = self.curve_judge(valid, train, always=True)
+        reason = "a measure is of a whole ranking"
+        by_query = means_of_queries(weights, train, type(self).__name__, reason)
         by_query /= by_query.sum()
+        order = shuffled(train.query_ptr, random)
+        train = train.take_rows(order, train.query_ptr, train.qids)
         queries_that_count(best_and_worst(train, self.parsed_measure), self.parsed_measure, by_query)
         ascent = _Ascent(train, line_search(measure, train.y, train.query_ptr, by_query))
         self.coef_ = np.zeros(train.n_features)
         total = self.n_restarts * self.max_iterations
-        log, judge = self.start_training(total, deciding=("valid", "train")), self.curve_judge(valid)
+        log = self.start_training(total)
         with log.watch():
             for restart in range(self.n_restarts if ascent.varying.size else 0):
                 coef = ascent.start(None if restart == 0 else random)
@@ -86,7 +88,8 @@ class CoordinateAscent(LinearRanker):
                 for _ in range(self.max_iterations):
                     ascent.climb(coef, before, random)
                     height = _weighted(train, ascent.scores(coef), measure, by_query)
-                    self.keep_if_best(log, coef, {"train": height, **judge(coef)})
+                    decides = height if valid is None else None
+                    self.keep_if_best(log, coef, judge(coef), decides=decides)
                     if height - before < self.tolerance:
                         break
                     before = height

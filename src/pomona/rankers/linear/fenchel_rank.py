@@ -19,7 +19,7 @@ import numpy as np
 from pomona._jit import kernel
 from pomona._types import Features, Values
 from pomona.data.dataset import Dataset
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import documents_that_count, weights_in_queries
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
 from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
@@ -158,14 +158,15 @@ class FenchelRank(LinearRanker):
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        hinge = SquaredPairHinge(train.y, train.query_ptr, query_weights(weights, train))
+        counting, weights = documents_that_count(train, weights)
+        hinge = SquaredPairHinge(counting.y, counting.query_ptr, *weights_in_queries(weights, counting))
         radii = (self.l1,) if self.l1 is not None else (4.0,) if valid is None else RADII
         log, judge = self.start_training(len(radii), unit="radius"), self.curve_judge(valid, train)
         coef = np.zeros(train.n_features)
         rules: Any = {"tolerance": self.tolerance, "max_iterations": self.max_iterations}
         with log.watch():
             for radius in radii:
-                optimum = descend(hinge, train.X, coef, radius, **rules)
+                optimum = descend(hinge, counting.X, coef, radius, **rules)
                 coef = optimum.coef
                 self.keep_if_best(log, coef, judge(coef), l1=radius, gap=optimum.gap)
                 if np.abs(coef).sum() < radius * (1 - 1e-9):

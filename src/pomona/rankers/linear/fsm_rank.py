@@ -22,7 +22,7 @@ from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
 from pomona.errors import InputError
 from pomona.rankers.evaluator import judged_rankings, with_fair_ties
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import documents_that_count, means_of_queries, weights_in_queries
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import (
     feature_covariance,
@@ -31,7 +31,7 @@ from pomona.rankers.linear.sums.feature_sums import (
     varying_features,
     weighted_sums,
 )
-from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
+from pomona.rankers.linear.sums.label_sums import grades, insert_terms, pair_weights, sum_terms
 from pomona.rankers.linear.sums.pair_hinge import SquaredPairHinge
 from pomona.rankers.parameter import NonNegativeFloat, PositiveFloat, PositiveInt
 
@@ -40,15 +40,18 @@ LEAST_EIGENVALUE = 1e-3
 
 
 @kernel
-def _dominate(first, last, X, grade, query_ptr, pairs, out):
-    """Chance of the better document's larger value less that of its smaller · out (n_queries, n_features)."""
-    one, below, here = np.ones(1), np.empty(1), np.empty(1)
+def _dominate(first, last, X, grade, query_ptr, pairs, relative, out):
+    """Chance of the better document's larger value less that of its smaller · out (n_queries, n_features).
+
+    relative (n_docs,) and pairs (n_queries,), the sum of the products of two of them.
+    """
+    own, below, here = np.ones(1), np.empty(1), np.empty(1)
     for q in range(first, last):
         out[q] = 0.0
         if pairs[q] == 0.0:
             continue
         begin, end = query_ptr[q], query_ptr[q + 1]
-        y = grade[begin:end]
+        y, r = grade[begin:end], relative[begin:end]
         for j in range(X.shape[1]):
             x = X[begin:end, j]
             order = np.argsort(x)
@@ -57,35 +60,45 @@ def _dominate(first, last, X, grade, query_ptr, pairs, out):
                 b = a
                 while b < order.size and x[order[b]] == x[order[a]]:
                     sum_terms(tree, y[order[b]] - 1, below)
-                    total += 0.5 * below[0]
+                    total += 0.5 * r[order[b]] * below[0]
                     b += 1
                 for i in range(a, b):
-                    insert_terms(tree, y[order[i]], one)
+                    own[0] = r[order[i]]
+                    insert_terms(tree, y[order[i]], own)
                 for i in range(a, b):
                     sum_terms(tree, y[order[i]] - 1, here)
-                    total += 0.5 * here[0]
+                    total += 0.5 * r[order[i]] * here[0]
                 a = b
             out[q, j] = 2.0 * total / pairs[q] - 1.0
 
 
-def dominance(X: Features, labels: Labels, query_ptr: Offsets, weights: Values) -> Values:
+def dominance(
+    X: Features, labels: Labels, query_ptr: Offsets, weights: Values, relative: Values | None = None
+) -> Values:
     """How a feature alone orders pairs, from −1 (all wrong) to 1 (all right), as the mean over queries.
+
+    `weights` has one a query; a pair counts the product of what its documents have in `relative`.
 
     >>> X = np.array([[1, 3], [2, 3], [0, 3]], np.float32)
     >>> dominance(X, np.array([2, 1, 0], np.float32), np.array([0, 3]), np.ones(1)) * 3
     array([1., 0.])
     """
     grade, pairs = grades(labels, query_ptr)
+    if relative is None:
+        relative = np.ones(len(grade))
+    else:
+        pairs = pair_weights(grade, query_ptr, relative)
     out = np.empty((len(pairs), X.shape[1]))
-    over_chunks(_dominate, len(pairs), read_only(X), grade, read_only(query_ptr), pairs, out, smallest=8)
+    lists = read_only(X), grade, read_only(query_ptr), pairs, read_only(relative)
+    over_chunks(_dominate, len(pairs), *lists, out, smallest=8)
     counted = np.where(pairs > 0, weights, 0.0)
     mean: Values = sum_of_pieces(out * counted[:, None]) / counted.sum()
     return mean
 
 
-def similarity(X: Features, query_ptr: Offsets, weights: Values) -> Values:
+def similarity(X: Features, query_ptr: Offsets, weights: Values, relative: Values | None = None) -> Values:
     """The absolute correlation of features inside queries, made positive definite."""
-    covariance = feature_covariance(X, query_ptr, weights)
+    covariance = feature_covariance(X, query_ptr, weights, relative)
     deviation = np.sqrt(np.diag(covariance))
     eigenvalues, vectors = np.linalg.eigh(np.abs(covariance / np.outer(deviation, deviation)))
     definite: Values = (vectors * np.maximum(eigenvalues, LEAST_EIGENVALUE)) @ vectors.T
@@ -210,15 +223,20 @@ class FSMRank(LinearRanker):
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         self._check()
-        by_query = query_weights(weights, train)
-        hinge = SquaredPairHinge(train.y, train.query_ptr, by_query)
-        used = varying_features(train.X, train.query_ptr, by_query)
-        part = train.replace(X=np.ascontiguousarray(train.X[:, used]))
+        counting, of_counting = documents_that_count(train, weights)
+        by_query, relative = weights_in_queries(of_counting, counting)
+        hinge = SquaredPairHinge(counting.y, counting.query_ptr, by_query, relative)
+        used = varying_features(counting.X, counting.query_ptr, by_query)
+        X = np.ascontiguousarray(counting.X[:, used])
+        if self.importance == "dominance":
+            importance = dominance(X, counting.y, counting.query_ptr, by_query, relative)
+        else:
+            importance = self._gains_over_negatives(train, used, weights)
         problem = PenalizedHinge(
             hinge,
-            part.X,
-            similarity(part.X, part.query_ptr, by_query),
-            self._importance(part, by_query),
+            X,
+            similarity(X, counting.query_ptr, by_query, relative),
+            np.concatenate((importance, -importance)),
         )
         choices = LAMBDAS if valid is not None else (0.01,)
         lambdas1 = choices if self.lambda1 is None else (self.lambda1,)
@@ -240,18 +258,15 @@ class FSMRank(LinearRanker):
                 "with lambda1=0 nothing bounds the weights that lambda2 pays for: set lambda2=0 too"
             )
 
-    def _importance(self, data: Dataset, by_query: Values) -> Values:
-        """Of the features, then of their negatives."""
-        if self.importance == "dominance":
-            importances = dominance(data.X, data.y, data.query_ptr, by_query)
-        else:
-            importances = np.array(
-                [self._gain_over_negative(data, j, by_query) for j in range(data.n_features)]
-            )
-        return np.concatenate((importances, -importances))
+    def _gains_over_negatives(self, train: Dataset, used: Offsets, weights: Values | None) -> Values:
+        """What ranking by each feature has over ranking by its negative; ties count as their mean."""
+        reason = "importance='measure' judges whole queries"
+        by_query = means_of_queries(weights, train, type(self).__name__, reason)
+        measure = with_fair_ties(self.parsed_measure)
 
-    def _gain_over_negative(self, data: Dataset, feature: int, by_query: Values) -> float:
-        """What ranking by the feature has over ranking by its negative; ties count as their mean."""
-        values = data.X[:, feature].astype(np.float64)
-        up, down = judged_rankings(data, np.stack((values, -values)), with_fair_ties(self.parsed_measure))
-        return float(np.average(up - down, weights=by_query))
+        def gain(feature: int) -> float:
+            values = train.X[:, feature].astype(np.float64)
+            up, down = judged_rankings(train, np.stack((values, -values)), measure)
+            return float(np.average(up - down, weights=by_query))
+
+        return np.array([gain(feature) for feature in used])

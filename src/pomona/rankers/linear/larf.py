@@ -19,7 +19,7 @@ from pomona._types import Codes, Offsets, Values
 from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
 from pomona.objectives.lambdas import shuffled_rows
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import weights_in_queries
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.automaton import choose, penalize, random_number, relative_gains, reward
 from pomona.rankers.linear.sums.feature_sums import varying_features
@@ -47,7 +47,7 @@ def _rank_sources(first, last, X, query_ptr, shuffle, out):
 def _make_lists(queries, best, gain, query_ptr, rate, penalty, weight, seed, probability):
     """One list for each query, learning from every place; returns the mean of the probabilities.
 
-    best (n_queries, n_sources, n_listed) · weight (n_queries,) of [0, 1] · probability (n_sources,), updated.
+    best (n_queries, n_sources, n_listed) · weight (n_docs,) of [0, 1] · probability (n_sources,), updated.
     """
     available = np.ones(probability.size, np.bool_)
     mean, drawn = np.zeros(probability.size), 0
@@ -62,9 +62,9 @@ def _make_lists(queries, best, gain, query_ptr, rate, penalty, weight, seed, pro
             document = best[q, source, place]
             listed[document] = True
             if random_number(seed, drawn + 1) < gain[begin + document]:
-                reward(probability, available, source, rate * weight[q])
+                reward(probability, available, source, rate * weight[begin + document])
             else:
-                penalize(probability, available, source, penalty * weight[q])
+                penalize(probability, available, source, penalty * weight[begin + document])
             drawn += 2
         mean += probability / queries.size
     return mean
@@ -120,14 +120,18 @@ class LARF(LinearRanker):
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        by_query = query_weights(weights, train)
-        gain, counted = relative_gains(train.y, train.query_ptr, by_query)
+        by_query, relative = weights_in_queries(weights, train)
+        counts = None if relative is None else relative > 0
+        gain, counted = relative_gains(train.y, train.query_ptr, by_query, counts)
         random = np.random.default_rng(self.seed)
         used = varying_features(train.X, train.query_ptr, counted)
         n_sources = 2 * len(used)
         best_documents = self._rank_sources(train, used, random)
         probability = np.full(n_sources, 1.0 / max(n_sources, 1))
-        weight, teaching = counted / counted.max(), np.flatnonzero(counted)
+        weight, teaching = np.repeat(counted / counted.max(), train.query_lengths), np.flatnonzero(counted)
+        if relative is not None:
+            weight *= relative
+            weight /= weight.max()
         epochs: list[Values] = []
         share, coef = probability.copy(), np.zeros(train.n_features)
         self.coef_ = coef.copy()

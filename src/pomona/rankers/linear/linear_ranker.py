@@ -78,21 +78,33 @@ class LinearRanker(Ranker):
             )
 
     def curve_judge(
-        self, valid: Dataset | None, train: Dataset | None = None
+        self, valid: Dataset | None, train: Dataset, *, always: bool = False
     ) -> Callable[[Values], dict[str, float]]:
-        """What judges weights for the learning curves, by part; without validation data it judges nothing."""
-        if valid is None:
+        """What judges weights for the learning curves, by part.
+
+        Without validation data it judges nothing; with `always` it judges the training data.
+        """
+        if valid is None and not always:
             return lambda coef: {}
         sets = self._watched.beside(valid)
         judge = self._watched.judge(sets, self.parsed_measure, train=train)
-        scored = sets if train is None else {"train": train, **sets}
+        scored = {"train": train, **sets}
         return lambda coef: judge({name: weighted_sums(data.X, coef) for name, data in scored.items()})
 
     def keep_if_best(
-        self, log: TrainingLog, coef: Values, values: Mapping[str, float], **learnt: Any
+        self,
+        log: TrainingLog,
+        coef: Values,
+        values: Mapping[str, float],
+        *,
+        decides: float | None = None,
+        **learnt: Any,
     ) -> None:
-        """Record an iteration, and keep its weights (and what else it learnt, by name) if it is the best."""
-        if log.record(**values):
+        """Record an iteration, and keep its weights (and what else it learnt, by name) if it is the best.
+
+        decides : the number by which it is, instead of that of a part that is recorded.
+        """
+        if log.record(decides=decides, **values):
             self.coef_: Values = coef.copy()
             for name, value in learnt.items():
                 setattr(self, f"{name}_", value)

@@ -16,7 +16,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import weights_in_queries
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.automaton import choose, random_number, relative_gains, reward
 from pomona.rankers.linear.solvers.least_squares import least_squares
@@ -114,8 +114,9 @@ class LRUF(LinearRanker):
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        by_query = query_weights(weights, train)
-        gain, counted = relative_gains(train.y, train.query_ptr, by_query)
+        by_query, relative = weights_in_queries(weights, train)
+        counts = None if relative is None else relative > 0
+        gain, counted = relative_gains(train.y, train.query_ptr, by_query, counts)
         seeds = np.random.default_rng(self.seed).integers(0, 2**64, train.n_queries, np.uint64)
         self.probability_ = np.empty(train.n_docs)
         lists = gain, read_only(train.query_ptr), seeds
@@ -126,5 +127,5 @@ class LRUF(LinearRanker):
         log, judge = self.start_training(len(penalties), unit="penalty"), self.curve_judge(valid, train)
         with log.watch():
             for l2 in penalties:
-                coef = least_squares(train.X, evidence, train.query_ptr, counted, l2)
+                coef = least_squares(train.X, evidence, train.query_ptr, counted, l2, relative)
                 self.keep_if_best(log, coef, judge(coef), l2=l2)

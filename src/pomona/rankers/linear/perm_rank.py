@@ -31,7 +31,7 @@ from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists, longest_query
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import documents_that_count, means_of_queries
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
@@ -81,15 +81,23 @@ class WorkingSets:
     """
 
     def __init__(
-        self, data: Dataset, measure: Measure, *, n_random: int, seed: int, weights: Values | None = None
+        self,
+        data: Dataset,
+        measure: Measure,
+        *,
+        n_random: int,
+        seed: int,
+        weights: Values | None = None,
+        ranker: str = "PermuRank",
     ) -> None:
+        data, weights = documents_that_count(data, weights)
         self._data, self._measure = data, measure
         self._lists = RankedLists.of_documents(data.y, data.query_ptr)
         self._perfect = measure.of_lists(replace(self._lists, codes=self._lists.pool_codes))
         self._grades, _ = grades(data.y, data.query_ptr)
         random = np.random.default_rng(seed)
         self._ranking = Ranking(data.query_ptr, random)
-        self._weights = query_weights(weights, data)
+        self._weights = means_of_queries(weights, data, ranker, "a measure is of a whole ranking")
         self.query, self.offsets = np.empty(0, np.int64), np.empty(0)
         self.slopes: Features = np.empty((0, data.n_features), np.float32)
         reversed_list = -data.y.astype(np.float64)
@@ -204,7 +212,12 @@ class PermuRank(MarginRanker):
 
     def make_problem(self, train: Dataset, weights: Values | None) -> CuttingPlanes:
         sets = WorkingSets(
-            train, self.parsed_measure, n_random=self.n_random, seed=self.seed, weights=weights
+            train,
+            self.parsed_measure,
+            n_random=self.n_random,
+            seed=self.seed,
+            weights=weights,
+            ranker=type(self).__name__,
         )
         rules = {"tolerance": self.tolerance, "max_iterations": self.max_iterations}
         return _GrowingSets(sets, self.n_rounds, train.n_features, typical_c=1000.0, **rules)

@@ -2,6 +2,8 @@
 
     L = Σ_q c_q ½ (1 − cos(g_q, H_q)),   g the labels (or gains) of the query's documents, H their scores
 
+where the products of the cosine are Σ_i r_i g_i H_i, r_i the weight of a document beside its query's others.
+
 Stage-wise: each round adds α times the one feature h that lowers L most. For one query L is stationary at
 
     α = [(g·H)(H·h) − (g·h)(H·H)] / [(g·h)(H·h) − (g·H)(h·h)]
@@ -24,7 +26,7 @@ from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.conventions import gains_of
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import documents_that_count, weights_in_queries
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.parameter import NonNegativeFloat, PositiveInt
 
@@ -33,7 +35,7 @@ _MOST_HALVINGS = 20
 
 @kernel
 def _products(first, last, X, query_ptr, values, center, out):
-    """Σ value · x of each query and feature.
+    """Σ value · x of each query and feature; values are the documents', times what they count.
 
     X (n_docs, n_features) · values (n_docs,) · out (n_queries, n_features). With `center`, values sum to 0 in
     a query, and its first row is taken from all: a feature that is constant there gives exactly 0.
@@ -51,24 +53,26 @@ def _products(first, last, X, query_ptr, values, center, out):
 
 
 @kernel
-def _squares(first, last, X, query_ptr, center, out):
-    """Σ x² of each query and feature, with `center` Σ (x − mean)²; shapes as above."""
+def _squares(first, last, X, query_ptr, relative, center, out):
+    """Σ r x² of each query and feature, with `center` Σ r (x − mean)²; r is relative (n_docs,)."""
     base, sums = np.zeros(X.shape[1], np.float64), np.empty(X.shape[1], np.float64)
     for q in range(first, last):
-        n = query_ptr[q + 1] - query_ptr[q]
+        n = 0.0
+        for i in range(query_ptr[q], query_ptr[q + 1]):
+            n += relative[i]
         if center:
             for j in range(base.size):
                 base[j], sums[j] = X[query_ptr[q], j], 0.0
             for i in range(query_ptr[q], query_ptr[q + 1]):
                 for j in range(base.size):
-                    sums[j] += np.float64(X[i, j]) - base[j]
+                    sums[j] += relative[i] * (np.float64(X[i, j]) - base[j])
             for j in range(base.size):
                 base[j] += sums[j] / n
         out[q] = 0.0
         for i in range(query_ptr[q], query_ptr[q + 1]):
             for j in range(base.size):
                 x = np.float64(X[i, j]) - base[j]
-                out[q, j] += x * x
+                out[q, j] += relative[i] * (x * x)
 
 
 @kernel
@@ -178,10 +182,11 @@ class RankCosine(LinearRanker):
 
     def _lists(self, train: Dataset, weights: Values | None) -> _Lists:
         """The queries that have something to say."""
-        by_query = query_weights(weights, train)
+        train, weights = documents_that_count(train, weights)
+        by_query, relative = weights_in_queries(weights, train)
         labels = train.y.astype(np.float64)
         target = labels if self.target == "label" else gains_of(labels, "exp2")
-        lists = _Lists.of(train, target, by_query, self.center)
+        lists = _Lists.of(train, target, by_query, self.center, relative)
         useful = (lists.gg > 0) & (by_query > 0)
         if not useful.any():
             kind = "of different labels" if self.center else f"with a {self.target} other than 0"
@@ -189,7 +194,8 @@ class RankCosine(LinearRanker):
         if useful.all():
             return lists
         rows = np.repeat(useful, np.diff(train.query_ptr))
-        return _Lists.of(train.take(useful), target[rows], by_query[useful], self.center)
+        of_rows = None if relative is None else relative[rows]
+        return _Lists.of(train.take(useful), target[rows], by_query[useful], self.center, of_rows)
 
 
 @dataclass(frozen=True)
@@ -199,24 +205,33 @@ class _Lists:
     data: Dataset
     target: Values
     weights: Values
+    relative: Values
     center: bool
     gg: Values
     gh: Values
     hh: Values
 
     @classmethod
-    def of(cls, data: Dataset, target: Values, weights: Values, center: bool) -> _Lists:
-        target = _centered(target, data) if center else target
+    def of(
+        cls, data: Dataset, target: Values, weights: Values, center: bool, relative: Values | None = None
+    ) -> _Lists:
+        relative = np.ones(data.n_docs) if relative is None else relative
+        target = _centered(target, data, relative) if center else target
         squares = np.empty((data.n_queries, data.n_features))
-        over_chunks(_squares, data.n_queries, read_only(data.X), read_only(data.query_ptr), center, squares)
-        gg, gh = _by_query(data, target * target), _by_feature(data, target, center)
-        return cls(data, target, weights / weights.sum(), center, gg, gh, squares.T.copy())
+        lists = read_only(data.X), read_only(data.query_ptr), read_only(relative)
+        over_chunks(_squares, data.n_queries, *lists, center, squares)
+        gg, gh = _by_query(data, relative * (target * target)), _by_feature(data, relative * target, center)
+        return cls(data, target, weights / weights.sum(), relative, center, gg, gh, squares.T.copy())
 
     def steps(self, scores: Values, before: float) -> tuple[Values, Values]:
         """Along each feature, the step and the loss after it; `before` is the loss now."""
-        H = _centered(scores, self.data) if self.center else scores
-        gH, HH = _by_query(self.data, self.target * H), _by_query(self.data, H * H)
-        Hh = _by_feature(self.data, H, self.center)
+        H = _centered(scores, self.data, self.relative) if self.center else scores
+        of_documents = self.relative * H
+        gH = _by_query(self.data, self.relative * (self.target * H))
+        HH, Hh = (
+            _by_query(self.data, self.relative * (H * H)),
+            _by_feature(self.data, of_documents, self.center),
+        )
         steps, losses = np.empty(self.data.n_features), np.empty(self.data.n_features)
         products = self.weights, self.gg, gH, HH, self.gh, self.hh, Hh
         over_chunks(_find_steps, len(steps), before, *products, steps, losses)
@@ -228,10 +243,10 @@ def _by_query(data: Dataset, values: Values) -> Values:
     return sums
 
 
-def _centered(values: Values, data: Dataset) -> Values:
+def _centered(values: Values, data: Dataset, relative: Values) -> Values:
     """Less the query's mean; exactly 0 where all are alike."""
     firsts = np.repeat(values[data.query_ptr[:-1]], np.diff(data.query_ptr))
-    means = _by_query(data, values - firsts) / np.diff(data.query_ptr)
+    means = _by_query(data, relative * (values - firsts)) / _by_query(data, relative)
     return values - firsts - np.repeat(means, np.diff(data.query_ptr))
 
 

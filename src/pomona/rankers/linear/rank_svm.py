@@ -1,8 +1,9 @@
 """RankSVM (Herbrich et al. 2000; Joachims 2002), in the primal (Chapelle & Keerthi 2010).
 
-    min_w  ½‖w‖² + C Σ_{i above j} max(0, 1 − (z_i − z_j))²,   z = Xw
+    min_w  ½‖w‖² + C Σ_{i above j} c_ij max(0, 1 − (z_i − z_j))²,   z = Xw
 
-over all pairs of documents of a query of which i has the higher label. It is minimized by a truncated Newton
+over all pairs of documents of a query of which i has the higher label; c is 1, or what the weights of the two
+make of it. It is minimized by a truncated Newton
 method: SciPy's trust region with conjugate gradients, which is also LIBLINEAR's. The hinge that is not
 squared has no second derivative; it is minimized by `cutting_planes`, as SVMrank does.
 
@@ -17,7 +18,8 @@ that are less than 1 above i, and l⁻_i, γ⁻_i of those of lower label that a
 and a sweep over the sorted scores of a query with a tree of sums over the labels gives all of these in
 O(n log n + n log K) for K distinct labels (Lee & Lin 2014).
 
-Every pair counts alike, hence long queries more than short ones. Labels need not be integers. C multiplies
+Every pair counts alike (by weights, the product of its documents' beside those of their query), hence long
+queries more than short ones. Labels need not be integers. C multiplies
 the sum over pairs, as in LIBLINEAR; the grid that is searched is laid out by the number of pairs.
 
 A kernel makes features of its own of the documents (`nystroem`), of which the rest is the same.
@@ -37,7 +39,7 @@ from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.rankers.base import SearchRange
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import documents_that_count, weights_in_queries
 from pomona.rankers.learnt import FINITE, Array
 from pomona.rankers.linear.margin_ranker import MarginRanker, Problem
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
@@ -51,18 +53,19 @@ from pomona.rankers.parameter import NonNegativeInt, PositiveFloat, PositiveInt
 
 
 @kernel
-def _sum_partners(first, last, scores, rows, grades, query_ptr, values, above, below, total):
+def _sum_partners(first, last, scores, rows, grades, query_ptr, relative, values, above, below, total):
     """Over the pairs within the margin: a document's partners above and below, and the sum of their values.
 
-    scores, values (n_docs,) · rows (n_docs,) by descending score in each query · grades (n_docs,) from 1 in
-    each query · above, below, total (n_docs,) are written to.
+    relative (n_docs,) what a partner counts · scores, values (n_docs,) · rows (n_docs,) by falling score in
+    each query · grades (n_docs,) from 1 in each query · above, below, total (n_docs,) are written to.
     """
     for q in range(first, last):
         ranked = rows[query_ptr[q] : query_ptr[q + 1]]
         s, y = scores[ranked], grades[ranked]
         terms, sums = np.empty((ranked.size, 2)), np.empty((ranked.size, 2))
         for at in range(ranked.size):
-            terms[at, 0], terms[at, 1] = 1.0, values[ranked[at]]
+            counts = relative[ranked[at]]
+            terms[at, 0], terms[at, 1] = counts, counts * values[ranked[at]]
         sum_below(s, y, terms, sums)
         for at in range(ranked.size):
             below[ranked[at]], total[ranked[at]] = sums[at]
@@ -73,13 +76,15 @@ def _sum_partners(first, last, scores, rows, grades, query_ptr, values, above, b
 
 
 class PairLoss:
-    """Σ over the pairs of max(0, 1 − (z_i − z_j))², and without the square; queries may have weights."""
+    """Σ over the pairs of max(0, 1 − (z_i − z_j))², and without the square; documents may have weights."""
 
     def __init__(self, data: Dataset, weights: Values | None = None) -> None:
+        data, weights = documents_that_count(data, weights)
         self._data, self._lengths = data, np.diff(data.query_ptr)
         self._grades, _ = grades(data.y, data.query_ptr)
-        given = query_weights(weights, data)
-        self._weights = np.repeat(given, self._lengths)
+        by_query, relative = weights_in_queries(weights, data)
+        self._relative = np.ones(data.n_docs) if relative is None else relative
+        self._weights = np.repeat(by_query, self._lengths) * self._relative
         self._ranking = Ranking(data.query_ptr)
         self._scores = np.zeros(data.n_docs)
         self._rows = self._ranking.by(self._scores)
@@ -121,7 +126,7 @@ class PairLoss:
     def _partners(self, values: Values) -> tuple[Values, Values, Values]:
         """Of each document, its partners above and below within the margin, and the sum of their values."""
         data, n = self._data, self._data.n_docs
-        lists = self._scores, self._rows, self._grades, read_only(data.query_ptr)
+        lists = self._scores, self._rows, self._grades, read_only(data.query_ptr), self._relative
         sums = np.empty(n), np.empty(n), np.empty(n)
         over_chunks(_sum_partners, data.n_queries, *lists, values, *sums, smallest=16)
         return sums

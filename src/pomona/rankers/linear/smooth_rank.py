@@ -30,10 +30,10 @@ from pomona._types import Features, Labels, Offsets, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
-from pomona.measures.closed_form import POSITION, PRECISION
+from pomona.measures.closed_form import POSITION, PRECISION, ClosedForm
 from pomona.measures.judge import sum_in_order
 from pomona.measures.lists import RankedLists
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import means_of_queries, weights_in_queries
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.solvers.least_squares import least_squares
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
@@ -136,6 +136,7 @@ class SmoothedMeasure:
     measure : a position measure, average precision, or a cascade measure.
     labels, query_ptr : documents grouped by query.
     weights : one a query; 1 when None.
+    relative : of a position measure, one a document beside the others of its query: what its term counts.
 
     >>> from pomona.measures.parse import measure
     >>> smoothed = SmoothedMeasure(measure("ndcg"), np.array([0, 1, 2], np.float32), np.array([0, 3]))
@@ -145,21 +146,22 @@ class SmoothedMeasure:
     """
 
     def __init__(
-        self, measure: Measure, labels: Labels, query_ptr: Offsets, weights: Values | None = None
+        self,
+        measure: Measure,
+        labels: Labels,
+        query_ptr: Offsets,
+        weights: Values | None = None,
+        relative: Values | None = None,
     ) -> None:
         lists = RankedLists.of_documents(labels, np.array(query_ptr, np.int64))
-        form = measure.closed_form(lists)
-        if form is None:
-            raise InputError(
-                "SmoothRank can smooth position measures (ndcg, p, rbp …), ap, err, pfound and rr, "
-                f"not {measure}"
-            )
+        form = _closed_form(measure, lists)
         normalizer = form.normalizer
         self.value: Values = form.level_values[lists.codes]
         """What the measure looks at in each document: a gain, relevance, or the chance of satisfaction."""
-        varies = np.maximum.reduceat(self.value, query_ptr[:-1]) > np.minimum.reduceat(
-            self.value, query_ptr[:-1]
-        )
+        counts = slice(None) if relative is None else relative > 0
+        highest, lowest = np.full_like(self.value, -np.inf), np.full_like(self.value, np.inf)
+        highest[counts] = lowest[counts] = self.value[counts]
+        varies = np.maximum.reduceat(highest, query_ptr[:-1]) > np.minimum.reduceat(lowest, query_ptr[:-1])
         counted = np.where(varies & (normalizer > 0) & np.isfinite(normalizer), 1.0, 0.0)
         if weights is not None:
             counted *= weights
@@ -169,7 +171,8 @@ class SmoothedMeasure:
             )
         self._factor = np.divide(counted, normalizer, out=np.zeros(len(counted)), where=counted > 0)
         self._factor /= counted.sum()
-        self._rules = (lists.query_ptr, self.value, form.weight, form.kind, self._factor)
+        terms = self.value if relative is None else self.value * relative
+        self._rules = (lists.query_ptr, terms, form.weight, form.kind, self._factor)
 
     def gradient(self, scores: Values, sigma: float) -> tuple[float, Values]:
         """The mean smoothed measure, and its derivative by the score of each document."""
@@ -227,11 +230,16 @@ class SmoothRank(LinearRanker):
             raise InputError(
                 f"expected sigma_min ≤ sigma_max, found {self.sigma_min!r} and {self.sigma_max!r}"
             )
-        by_query = query_weights(weights, train)
-        smoothed = SmoothedMeasure(self.parsed_measure, train.y, train.query_ptr, by_query)
-        start = _spread_by_one(
-            least_squares(train.X, smoothed.value, train.query_ptr, by_query), train, by_query
-        )
+        by_query, relative = weights_in_queries(weights, train)
+        lists = RankedLists.of_documents(train.y, train.query_ptr)
+        in_terms = relative
+        if _closed_form(self.parsed_measure, lists).kind != POSITION:
+            reason = f"{self.parsed_measure} is no sum with a term for each document"
+            means_of_queries(weights, train, type(self).__name__, reason)
+            in_terms = None
+        smoothed = SmoothedMeasure(self.parsed_measure, train.y, train.query_ptr, by_query, in_terms)
+        line = least_squares(train.X, smoothed.value, train.query_ptr, by_query, relative=relative)
+        start = _spread_by_one(line, train, by_query)
         penalties = (self.l2,) if self.l2 is not None else (1e-4,) if valid is None else PENALTIES
         n_sigmas = 1 + int(np.log2(self.sigma_max / self.sigma_min))
         log, judge = self.start_training(n_sigmas, unit="sigma"), self.curve_judge(valid, train)
@@ -263,6 +271,15 @@ class SmoothRank(LinearRanker):
             options={"maxiter": self.max_iterations, "ftol": self.tolerance, "gtol": 0.0},
         ).x
         return solution
+
+
+def _closed_form(measure: Measure, lists: RankedLists) -> ClosedForm:
+    form = measure.closed_form(lists)
+    if form is None:
+        raise InputError(
+            f"SmoothRank can smooth position measures (ndcg, p, rbp …), ap, err, pfound and rr, not {measure}"
+        )
+    return form
 
 
 def _spread_by_one(coef: Values, data: Dataset, by_query: Values) -> Values:

@@ -30,7 +30,7 @@ from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.measures.lists import longest_query
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import documents_that_count, means_of_queries
 from pomona.rankers.linear.margin_ranker import MarginRanker
 from pomona.rankers.linear.solvers.cutting_planes import CuttingPlanes
 from pomona.rankers.linear.sums.feature_sums import feature_sums, weighted_sums
@@ -88,11 +88,14 @@ def _most_violated(first, last, scores, rows, relevant, query_ptr, out_loss, out
 class APLoss:
     """The mean over queries of the hinge that bounds 1 − AP, by its tangents."""
 
-    def __init__(self, data: Dataset, relevant: float, weights: Values | None = None) -> None:
+    def __init__(
+        self, data: Dataset, relevant: float, weights: Values | None = None, ranker: str = "SVMMap"
+    ) -> None:
+        data, weights = documents_that_count(data, weights)
         self._data, self._relevant = data, data.y >= relevant
         self._lengths = np.diff(data.query_ptr)
         n_relevant = np.add.reduceat(self._relevant.astype(np.int64), data.query_ptr[:-1])
-        given = query_weights(weights, data)
+        given = means_of_queries(weights, data, ranker, "average precision is of a whole ranking")
         self._weights = np.where((n_relevant > 0) & (n_relevant < self._lengths), given, 0.0)
         if not self._weights.any():
             raise NothingToLearnError(
@@ -151,7 +154,7 @@ class SVMMap(MarginRanker):
 
     def make_problem(self, train: Dataset, weights: Values | None) -> CuttingPlanes:
         return CuttingPlanes(
-            APLoss(train, self.relevant, weights).tangent,
+            APLoss(train, self.relevant, weights, type(self).__name__).tangent,
             train.n_features,
             typical_c=10.0,
             tolerance=self.tolerance,

@@ -68,10 +68,17 @@ class ContextRank(NeuralRanker):
     n_blocks: BlockCount = 1
     n_heads: PositiveInt = 1
 
-    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+    def objective(
+        self,
+        labels: Labels,
+        query_ptr: Offsets,
+        weights: Values,
+        seed: int,
+        relative: Values | None = None,
+    ) -> Objective:
         """That of the ranker that `loss` names."""
         ranker: NeuralRanker = _registry.find("rankers", self.loss, "loss").load()(measure=self.measure)
-        return ranker.objective(labels, query_ptr, weights, seed)
+        return ranker.objective(labels, query_ptr, weights, seed, relative)
 
     def architecture(self, n_features: int) -> ContextArchitecture:
         """The shape of the network."""

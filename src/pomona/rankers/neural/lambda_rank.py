@@ -50,7 +50,14 @@ class LambdaRank(NeuralRanker):
     truncation: PositiveInt | None = 30
     normalize: bool = True
 
-    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+    def objective(
+        self,
+        labels: Labels,
+        query_ptr: Offsets,
+        weights: Values,
+        seed: int,
+        relative: Values | None = None,
+    ) -> Objective:
         """Lambda gradients of the measure."""
         return LambdaObjective(
             deepened(self.parsed_measure, self.truncation),

@@ -39,6 +39,13 @@ class ListMLE(NeuralRanker):
 
     k: PositiveInt | None = None
 
-    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+    def objective(
+        self,
+        labels: Labels,
+        query_ptr: Offsets,
+        weights: Values,
+        seed: int,
+        relative: Values | None = None,
+    ) -> Objective:
         """Likelihood of the true order."""
         return ListMLEObjective(labels, query_ptr, k=self.k, weights=weights, seed=seed)

@@ -41,8 +41,20 @@ class ListNet(NeuralRanker):
     k: PositiveInt = 1
     n_samples: PositiveInt = 10
 
-    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+    def objective(
+        self,
+        labels: Labels,
+        query_ptr: Offsets,
+        weights: Values,
+        seed: int,
+        relative: Values | None = None,
+    ) -> Objective:
         """Cross entropy of top-k distributions."""
         return ListNetObjective(
-            labels, query_ptr, k=self.k, n_samples=self.n_samples, weights=weights, seed=seed
+            labels,
+            query_ptr,
+            k=self.k,
+            n_samples=self.n_samples,
+            weights=weights,
+            seed=seed,
         )

@@ -22,7 +22,7 @@ from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import weights_in_queries
 from pomona.rankers.learnt import Array, check_learnt
 from pomona.rankers.movable import Movable
 from pomona.rankers.neural.network.network import Architecture
@@ -59,7 +59,7 @@ class NeuralRanker(Ranker):
         last step happened to reach.
     early_stopping : stop after so many epochs without a better validation measure; None never stops.
     restart_after : start anew from other random weights after so many epochs without a better `measure` on
-        the training data; None never does.
+        the training data, of batches as they were met; None never does.
     seed : same seed, same model: on a CPU bit by bit, whatever the number of threads.
     device : `cpu`, `cuda`, or `auto`: the GPU if there is one.
     mixed_precision : on a GPU, compute the network in bfloat16.
@@ -67,9 +67,9 @@ class NeuralRanker(Ranker):
 
     Attributes
     ----------
-    evals_ : after every epoch: the mean `loss`, if the method has one; with validation data, the measure of
-        the training data as they were met, `train`, and of the validation data, `valid`; and, where
-        `valid_measure` is another than `measure`, that of the training data, `train_valid_measure`.
+    evals_ : after every epoch: the mean `loss` of the batches as they were met, if the method has one; with
+        validation data, `measure` of the training data, `train`, and `valid_measure` of the validation data,
+        `valid`; and, where the two differ, `valid_measure` of the training data, `train_valid_measure`.
     learning_rate_ : the one that was kept.
     """
 
@@ -107,8 +107,18 @@ class NeuralRanker(Ranker):
     }
 
     @abstractmethod
-    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
-        """What is to be minimized on some queries; `weights` has one a query."""
+    def objective(
+        self,
+        labels: Labels,
+        query_ptr: Offsets,
+        weights: Values,
+        seed: int,
+        relative: Values | None = None,
+    ) -> Objective:
+        """What is to be minimized on some queries.
+
+        `weights` has one a query, `relative` one a document beside the others of its query, None for 1.
+        """
 
     def architecture(self, n_features: int) -> Architecture:
         """The shape of the network."""
@@ -131,7 +141,7 @@ class NeuralRanker(Ranker):
             architecture,
             train,
             valid,
-            query_weights(weights, train),
+            *weights_in_queries(weights, train),
             self,
             measure=self.parsed_measure,
             valid_measure=parse_measure(self.measure if self.valid_measure is None else self.valid_measure),

@@ -42,6 +42,13 @@ class RankNet(NeuralRanker):
     sigma: PositiveFloat = 1.0
     average: bool = True
 
-    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+    def objective(
+        self,
+        labels: Labels,
+        query_ptr: Offsets,
+        weights: Values,
+        seed: int,
+        relative: Values | None = None,
+    ) -> Objective:
         """Pairwise cross entropy."""
         return RankNetObjective(labels, query_ptr, sigma=self.sigma, average=self.average, weights=weights)

@@ -45,6 +45,13 @@ class SoftRank(NeuralRanker):
 
     sigma: PositiveFloat = 1.0
 
-    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
+    def objective(
+        self,
+        labels: Labels,
+        query_ptr: Offsets,
+        weights: Values,
+        seed: int,
+        relative: Values | None = None,
+    ) -> Objective:
         """Minus the soft measure."""
         return SoftRankObjective(self.parsed_measure, labels, query_ptr, sigma=self.sigma, weights=weights)

@@ -11,6 +11,7 @@ probabilities stay within [0, 1] and sum to 1.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona._jit import kernel
 from pomona._splitmix import word_of
@@ -73,15 +74,20 @@ def penalize(probability, available, i, b):
                 probability[j] += b * mass / (n_available - 1)
 
 
-def relative_gains(labels: Labels, query_ptr: Offsets, weights: Values) -> tuple[Values, Values]:
+def relative_gains(
+    labels: Labels, query_ptr: Offsets, weights: Values, counts: NDArray[np.bool_] | None = None
+) -> tuple[Values, Values]:
     """What a user makes of documents: (gains 2^label − 1 as shares of the highest, weights of the queries).
 
-    A query without any gain gets the weight 0: whatever is shown, nothing is learnt from it.
+    A query without any gain gets the weight 0: whatever is shown, nothing is learnt from it. A document that
+    does not count has no gain.
 
     >>> relative_gains(np.array([2, 1, 0], np.float32), np.array([0, 2, 3]), np.ones(2))
     (array([1.        , 0.33333333, 0.        ]), array([1., 0.]))
     """
     grades = np.maximum(labels.astype(np.float64), 0.0)
+    if counts is not None:
+        grades = np.where(counts, grades, 0.0)
     top = grades.max()
     gain = np.exp2(grades - top) - np.exp2(-top)  # divided by 2^top, so that no label is too large
     counted = np.where(np.maximum.reduceat(gain, query_ptr[:-1]) > 0, weights, 0.0)

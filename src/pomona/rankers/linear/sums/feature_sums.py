@@ -38,8 +38,11 @@ def _sum(first, last, X, weight, center, out):
 
 
 @kernel
-def _sum_products(first, last, X, query_ptr, weight, out):
-    """Of two features less their means in the query · weight (n_queries,) · out (n_pieces, d, d)."""
+def _sum_products(first, last, X, query_ptr, weight, relative, out):
+    """Of two features less their means in the query · weight (n_queries,) · out (n_pieces, d, d).
+
+    relative (n_docs,) : of each document, beside the others of its query.
+    """
     size = -(-(query_ptr.size - 1) // out.shape[0])
     mean = np.empty(X.shape[1])
     for piece in range(first, last):
@@ -47,13 +50,15 @@ def _sum_products(first, last, X, query_ptr, weight, out):
             begin, end = query_ptr[q], query_ptr[q + 1]
             if weight[q] == 0.0 or begin == end:
                 continue
-            mean[:] = 0.0
+            mean[:], size_of_query = 0.0, 0.0
+            for i in range(begin, end):
+                size_of_query += relative[i]
             for i in range(begin, end):
                 for j in range(mean.size):
-                    mean[j] += np.float64(X[i, j]) / (end - begin)
+                    mean[j] += relative[i] * np.float64(X[i, j]) / size_of_query
             for i in range(begin, end):
                 for j in range(mean.size):
-                    u, total = weight[q] * (np.float64(X[i, j]) - mean[j]), out[piece, j]
+                    u, total = weight[q] * relative[i] * (np.float64(X[i, j]) - mean[j]), out[piece, j]
                     for k in range(j + 1):
                         total[k] += u * (np.float64(X[i, k]) - mean[k])
 
@@ -77,15 +82,20 @@ def feature_sums(X: Features, weight: Values, center: Values | None = None) -> V
     return sum_of_pieces(pieces)
 
 
-def feature_covariance(X: Features, query_ptr: Offsets, weights: Values) -> Values:
-    """How features vary together inside queries: Σ_q u_q Σ_i (x_i − mean of q)(x_i − mean of q)ᵀ.
+def feature_covariance(
+    X: Features, query_ptr: Offsets, weights: Values, relative: Values | None = None
+) -> Values:
+    """How features vary together inside queries: Σ_q u_q Σ_i r_i (x_i − mean of q)(x_i − mean of q)ᵀ.
+
+    `weights` has one u a query, `relative` one r a document; 1 for all if left out.
 
     >>> feature_covariance(np.array([[1, 2], [3, 4]], np.float32), np.array([0, 2]), np.ones(1))
     array([[2., 2.],
            [2., 2.]])
     """
     pieces = np.zeros((N_PIECES // 4, X.shape[1], X.shape[1]))
-    over_chunks(_sum_products, len(pieces), read_only(X), read_only(query_ptr), read_only(weights), pieces)
+    given = read_only(weights), read_only(np.ones(len(X)) if relative is None else relative)
+    over_chunks(_sum_products, len(pieces), read_only(X), read_only(query_ptr), *given, pieces)
     return symmetric(sum_of_pieces(pieces))
 
 

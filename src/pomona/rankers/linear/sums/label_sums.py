@@ -29,6 +29,20 @@ def _grade(first, last, labels, query_ptr, out_grade, out_pairs):
 
 
 @kernel
+def _weigh_pairs(first, last, grade, query_ptr, relative, out):
+    """relative (n_docs,) · out (n_queries,)."""
+    for q in range(first, last):
+        begin, end = query_ptr[q], query_ptr[q + 1]
+        of_grade = np.zeros(end - begin + 1)
+        for i in range(begin, end):
+            of_grade[grade[i]] += relative[i]
+        out[q], below = 0.0, 0.0
+        for weight in of_grade:
+            out[q] += weight * below
+            below += weight
+
+
+@kernel
 def insert_terms(tree, grade, terms):
     """Add a document's terms to its grade · tree (n_grades + 1, n_terms)."""
     while grade < tree.shape[0]:
@@ -57,3 +71,16 @@ def grades(labels: Labels, query_ptr: Offsets) -> tuple[Codes, Values]:
     own_labels, own_ptr = np.array(labels, np.float32), np.array(query_ptr, np.int64)
     over_chunks(_grade, len(pairs), own_labels, own_ptr, grade, pairs, smallest=64)
     return grade, pairs
+
+
+def pair_weights(grade: Codes, query_ptr: Offsets, relative: Values) -> Values:
+    """Σ r_i r_j over the pairs of each query whose grades differ; `relative` has one r a document.
+
+    >>> pair_weights(np.array([2, 1, 1], np.int32), np.array([0, 3]), np.array([0.5, 1.0, 1.5]))
+    array([1.25])
+    """
+    out = np.empty(len(query_ptr) - 1)
+    over_chunks(
+        _weigh_pairs, len(out), grade, np.array(query_ptr, np.int64), np.array(relative), out, smallest=64
+    )
+    return out

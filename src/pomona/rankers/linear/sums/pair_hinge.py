@@ -1,6 +1,8 @@
 """The squared hinge over pairs of documents, in O(n log n) a query.
 
-    F(s) = Σ_q u_q Σ_{y_i > y_j} max(0, 1 − s_i + s_j)²  /  Σ_q u_q (number of pairs of q)
+    F(s) = Σ_q u_q Σ_{y_i > y_j} r_i r_j max(0, 1 − s_i + s_j)²  /  Σ_q u_q Σ_{y_i > y_j} r_i r_j
+
+with u the weight of a query and r that of a document beside the others of its query, both 1 if not given.
 
 No pair is ever looked at. With the scores sorted, the worse documents that come too near to a better one lie
 in a window that only grows while we walk down the ranking; sums over the window by label (Lee & Lin 2014)
@@ -17,7 +19,7 @@ from pomona.data.rows import read_only
 from pomona.errors import NothingToLearnError
 from pomona.measures.judge import sum_in_order
 from pomona.rankers.linear.sums.feature_sums import sum_of_pieces, symmetric
-from pomona.rankers.linear.sums.label_sums import grades, insert_terms, sum_terms
+from pomona.rankers.linear.sums.label_sums import grades, insert_terms, pair_weights, sum_terms
 
 
 @kernel
@@ -47,8 +49,13 @@ def sum_above(s, grade, terms, out):
 
 
 @kernel
-def _value_and_gradient(first, last, scores, grade, query_ptr, factor, out_value, out_gradient):
-    """out_value (n_queries,) · out_gradient (n_docs,), or empty when only the value is wanted."""
+def _value_and_gradient(
+    first, last, scores, grade, query_ptr, factor, relative, out_value, out_gradient
+):  # fmt: skip
+    """relative (n_docs,) · out_value (n_queries,) · out_gradient (n_docs,).
+
+    Where only the value is wanted, out_gradient is empty.
+    """
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         out_value[q] = 0.0
@@ -60,28 +67,30 @@ def _value_and_gradient(first, last, scores, grade, query_ptr, factor, out_value
         order = np.argsort(scores[begin:end])[::-1]
         # Sums of squares lose fewer digits around 0.
         s = scores[begin:end][order] - scores[begin + order[n - 1 - n // 2]]
-        y = grade[begin:end][order]
-        terms, sums = np.ones((n, 3)), np.empty((n, 3))
+        y, r = grade[begin:end][order], relative[begin:end][order]
+        terms, sums = np.empty((n, 3)), np.empty((n, 3))
         for i in range(n):
-            terms[i, 1], terms[i, 2] = s[i], s[i] * s[i]
+            terms[i, 0], terms[i, 1], terms[i, 2] = r[i], r[i] * s[i], r[i] * (s[i] * s[i])
         sum_below(s, y, terms, sums)
         value = 0.0
         for i in range(n):  # the worse documents that are too near to i
             count, total, squares = sums[i]
             lack = 1.0 - s[i]
-            value += count * lack * lack + 2.0 * lack * total + squares
+            value += r[i] * (count * lack * lack + 2.0 * lack * total + squares)
             if out_gradient.size:
-                out_gradient[begin + order[i]] -= 2.0 * factor[q] * (count * lack + total)
+                out_gradient[begin + order[i]] -= 2.0 * factor[q] * r[i] * (count * lack + total)
         out_value[q] = factor[q] * max(value, 0.0)
         if out_gradient.size:
             sum_above(s, y, terms, sums)
             for i in range(n):  # the better documents that i is too near to
                 slope = sums[i, 0] * (1.0 + s[i]) - sums[i, 1]
-                out_gradient[begin + order[i]] += 2.0 * factor[q] * slope
+                out_gradient[begin + order[i]] += 2.0 * factor[q] * r[i] * slope
 
 
 @kernel
-def _derivatives_along(first, last, scores, direction, step, grade, query_ptr, factor, out_slope, out_second):
+def _derivatives_along(
+    first, last, scores, direction, step, grade, query_ptr, factor, relative, out_slope, out_second
+):  # fmt: skip
     """First and second derivative of each query's value by `step`, at scores + step · direction."""
     for q in range(first, last):
         out_slope[q] = out_second[q] = 0.0
@@ -92,22 +101,23 @@ def _derivatives_along(first, last, scores, direction, step, grade, query_ptr, f
         moved = scores[begin:end] + step * direction[begin:end]
         order = np.argsort(moved)[::-1]
         s = moved[order] - moved[order[n - 1 - n // 2]]
-        d = direction[begin:end][order]
-        terms, sums = np.ones((n, 5)), np.empty((n, 5))
+        d, r = direction[begin:end][order], relative[begin:end][order]
+        terms, sums = np.empty((n, 5)), np.empty((n, 5))
         for i in range(n):
-            terms[i, 1], terms[i, 2], terms[i, 3], terms[i, 4] = s[i], d[i], s[i] * d[i], d[i] * d[i]
+            terms[i, 0], terms[i, 1], terms[i, 2] = r[i], r[i] * s[i], r[i] * d[i]
+            terms[i, 3], terms[i, 4] = r[i] * (s[i] * d[i]), r[i] * (d[i] * d[i])
         sum_below(s, grade[begin:end][order], terms, sums)
         slope, second = 0.0, 0.0
         for i in range(n):
             count, total, moves, products, squares = sums[i]
             lack = 1.0 - s[i]
-            slope += lack * moves + products - d[i] * (count * lack + total)
-            second += count * d[i] * d[i] - 2.0 * d[i] * moves + squares
+            slope += r[i] * (lack * moves + products - d[i] * (count * lack + total))
+            second += r[i] * (count * d[i] * d[i] - 2.0 * d[i] * moves + squares)
         out_slope[q], out_second[q] = 2.0 * factor[q] * slope, 2.0 * factor[q] * max(second, 0.0)
 
 
 @kernel
-def _curvature(first, last, X, features, scores, grade, query_ptr, factor, out):
+def _curvature(first, last, X, features, scores, grade, query_ptr, factor, relative, out):
     """Second derivatives by the weights of some features · out (n_pieces, n, n), lower triangles."""
     n_features = features.size
     size = -(-(query_ptr.size - 1) // out.shape[0])
@@ -118,24 +128,26 @@ def _curvature(first, last, X, features, scores, grade, query_ptr, factor, out):
             begin, n = query_ptr[q], query_ptr[q + 1] - query_ptr[q]
             order = np.argsort(scores[begin : begin + n])[::-1]
             s = scores[begin : begin + n][order]
-            y = grade[begin : begin + n][order]
-            x = np.ones((n, n_features + 1))  # the last column counts
+            y, r = grade[begin : begin + n][order], relative[begin : begin + n][order]
+            x, weighted = np.empty((n, n_features)), np.empty((n, n_features + 1))
             for i in range(n):
                 for c in range(n_features):
                     x[i, c] = X[begin + order[i], features[c]]
-            # x_i − x_j, summed over all j on the other side of a pair with too small a margin
+                    weighted[i, c] = r[i] * x[i, c]
+                weighted[i, n_features] = r[i]  # the last column counts
+            # r_j (x_i − x_j), summed over all j on the other side of a pair with too small a margin
             apart, sums = np.zeros((n, n_features)), np.empty((n, n_features + 1))
             for side in range(2):
                 if side == 0:
-                    sum_below(s, y, x, sums)
+                    sum_below(s, y, weighted, sums)
                 else:
-                    sum_above(s, y, x, sums)
+                    sum_above(s, y, weighted, sums)
                 for i in range(n):
                     for c in range(n_features):
                         apart[i, c] += sums[i, n_features] * x[i, c] - sums[i, c]
             for i in range(n - 1, -1, -1):
                 for c in range(n_features):
-                    u, total = 2.0 * factor[q] * x[i, c], out[piece, c]
+                    u, total = 2.0 * factor[q] * r[i] * x[i, c], out[piece, c]
                     for e in range(c + 1):
                         total[e] += u * apart[i, e]
 
@@ -147,6 +159,7 @@ class SquaredPairHinge:
     ----------
     labels, query_ptr : documents grouped by query.
     weights : one a query: what each of its pairs counts; 1 when None.
+    relative : one a document: a pair counts the product of its two in addition; 1 when None.
 
     >>> hinge = SquaredPairHinge(np.array([2, 1, 0], np.float32), np.array([0, 3]))
     >>> value, gradient = hinge.gradient(np.array([2.0, 1.5, 1.0]))
@@ -154,13 +167,23 @@ class SquaredPairHinge:
     (True, [-1.0, 0.0, 1.0])
     """
 
-    def __init__(self, labels: Labels, query_ptr: Offsets, weights: Values | None = None) -> None:
+    def __init__(
+        self,
+        labels: Labels,
+        query_ptr: Offsets,
+        weights: Values | None = None,
+        relative: Values | None = None,
+    ) -> None:
         grade, pairs = grades(labels, query_ptr)
+        if relative is None:
+            relative = np.ones(len(grade))
+        else:
+            pairs = pair_weights(grade, query_ptr, relative)
         counted = np.where(pairs > 0, 1.0 if weights is None else weights, 0.0)
         total = sum_in_order(counted * pairs)
         if total == 0:
             raise NothingToLearnError("no query that counts has two documents of different labels")
-        self._rules = (grade, np.array(query_ptr, np.int64), counted / total)
+        self._rules = (grade, np.array(query_ptr, np.int64), counted / total, np.array(relative))
         self._n_queries = len(pairs)
 
     def value(self, scores: Values) -> float:

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pomona._types import Offsets, Scores, Values
+from pomona._types import Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
@@ -46,6 +46,7 @@ class Trainer:
     Parameters
     ----------
     weights : one a query.
+    relative : one a document, beside the others of its query; 1 when None.
     factory : makes what is to be minimized on a batch.
     measure : of the training curve.
     valid_measure : of the validation data, picks the epoch.
@@ -63,6 +64,7 @@ class Trainer:
         train: Dataset,
         valid: Dataset | None,
         weights: Values,
+        relative: Values | None,
         factory: ObjectiveFactory,
         *,
         measure: Measure,
@@ -74,7 +76,8 @@ class Trainer:
         watched: Watched,
     ) -> None:
         self.best: tuple[Network, TrainingConfig] | None = None
-        self._objective = lambda: factory.objective(train.y, train.query_ptr, weights, seed)  # for a trace
+        # For a trace.
+        self._objective = lambda: factory.objective(train.y, train.query_ptr, weights, seed, relative)
         padded = isinstance(architecture, ContextArchitecture)
         layout = lay_out(train.query_ptr, batch_size, np.random.default_rng(seed), padded=padded)
         self._architecture, self._device = architecture, device
@@ -85,16 +88,23 @@ class Trainer:
         self._sets = watched.beside(valid)
         self._judge = watched.judge(self._sets, valid_measure)
         self._scaling, self._is_scaled = scaling, Scaling.done(train.n_features)
-        self._X = self._scaled(layout.rows)
+        self._rows = torch.empty((len(layout.rows), train.n_features))  # scaled, as laid out
+        scaling.scale(train.X, layout.rows, self._rows.numpy())
+        self._X, self._is_padded = self._on_device(self._rows), padded
         self._scaled_sets = {name: np.empty_like(data.X) for name, data in self._sets.items()}
         for name, data in self._sets.items():  # scored after every epoch, scaled once
             self._scaling.scale(data.X, np.arange(data.n_docs), self._scaled_sets[name])
-        labels = np.split(
-            train.y[layout.rows[layout.documents]],
-            np.cumsum([batch.query_ptr[-1] for batch in layout.batches])[:-1],
-        )
+        ends = np.cumsum([batch.query_ptr[-1] for batch in layout.batches])[:-1]
+        rows = np.split(layout.rows[layout.documents], ends)
         self._batches = [
-            TrainingBatch(batch, labels[i], weights[batch.queries], factory, seed + i)
+            TrainingBatch(
+                batch,
+                train.y[rows[i]],
+                weights[batch.queries],
+                factory,
+                seed + i,
+                None if relative is None else relative[rows[i]],
+            )
             for i, batch in enumerate(layout.batches)
         ]
         self._lengths = [
@@ -109,12 +119,15 @@ class Trainer:
             log.follow(self._train, lambda: self._scores(run), self._objective)
             best_train, gained = -math.inf, 0
             for epoch in range(1, config.n_epochs + 1):
-                now = self._epoch(run, judged=config.restart_after is not None)
+                now, met = self._epoch(run, judged=config.restart_after is not None)
                 network = self._network(run)
                 if not np.abs(network.parameters).max() < _LARGEST_WEIGHT:
                     if self._valid is None:  # nobody can say how far the earlier epochs had run
                         self.best = None
                     break
+                if self._valid is not None or met is not None:
+                    scores = self._scores_of(network)
+                    now |= {part: judge.mean(scores) for part, judge in self._judges.items()}
                 ready, sets = replace(network, scaling=self._is_scaled), self._sets.items()
                 now |= self._judge(
                     {name: ready.score(self._scaled_sets[name], data.query_ptr) for name, data in sets}
@@ -123,15 +136,13 @@ class Trainer:
                     self.best = network, config
                 if log.should_stop:
                     break
-                if now.get("train", math.inf) > best_train:
-                    best_train, gained = now.get("train", best_train), epoch
+                if met is not None and met > best_train:
+                    best_train, gained = met, epoch
                 elif config.restart_after and epoch - gained >= config.restart_after:
                     run, best_train, gained = self._start(config, run.random), -math.inf, epoch
 
-    def _scaled(self, rows: Offsets) -> Tensor:
+    def _on_device(self, X: Tensor) -> Tensor:
         """The features on the device; where they would fill a GPU, on the host, ready to be sent."""
-        X = torch.empty((len(rows), self._train.n_features))
-        self._scaling.scale(self._train.X, rows, X.numpy())
         is_gpu = self._device.type == "cuda"
         if is_gpu and X.nbytes > _SHARE_OF_MEMORY * torch.cuda.mem_get_info(self._device)[0]:
             return X.pin_memory()
@@ -148,8 +159,16 @@ class Trainer:
     def _scores(self, run: Trajectory) -> Scores:
         return self._network(run).score(self._train.X, self._train.query_ptr)
 
-    def _epoch(self, run: Trajectory, judged: bool) -> dict[str, float]:
-        """Visit every batch once; returns the loss and the measure that batches had before their own step."""
+    def _scores_of(self, network: Network) -> Scores:
+        """As `score` of all training documents, which are scaled already."""
+        if self._is_padded:
+            return network.score(self._train.X, self._train.query_ptr)
+        scores = np.empty(self._train.n_docs)
+        scores[self._layout.rows] = replace(network, scaling=self._is_scaled).score(self._rows.numpy())
+        return scores
+
+    def _epoch(self, run: Trajectory, judged: bool) -> tuple[dict[str, float], float | None]:
+        """Visit every batch once; returns the loss, and where `judged` the measure, of batches as met."""
         run.begin_epoch()
         seen = np.empty(len(self._layout.rows))
         gradient_size, losses = 0.0, []
@@ -168,14 +187,12 @@ class Trainer:
                 "(all labels of each query are equal, or count alike)"
             )
         now = {"loss": sum(losses) / self._train.n_queries} if losses else {}
-        if judged or self._valid is not None:
-            places = self._layout.documents
-            scores_met = np.empty(len(places))
-            scores_met[self._layout.rows[places]] = seen[places]
-            for part in ("train", "train_valid_measure"):
-                if part in self._judges:
-                    now[part] = self._judges[part].mean(scores_met)
-        return now
+        if not judged:
+            return now, None
+        places = self._layout.documents
+        scores_met = np.empty(len(places))
+        scores_met[self._layout.rows[places]] = seen[places]
+        return now, self._judges["train"].mean(scores_met)
 
 
 def device_named(name: str) -> torch.device:

@@ -16,8 +16,15 @@ from pomona.rankers.neural.training.batches import Batch
 class ObjectiveFactory(Protocol):
     """Makes what is to be minimized on some queries."""
 
-    def objective(self, labels: Labels, query_ptr: Offsets, weights: Values, seed: int) -> Objective:
-        """The objective of queries with these weights."""
+    def objective(
+        self,
+        labels: Labels,
+        query_ptr: Offsets,
+        weights: Values,
+        seed: int,
+        relative: Values | None = None,
+    ) -> Objective:
+        """The objective of queries with these weights, and documents with these beside their queries'."""
 
 
 class TrainingBatch:
@@ -27,6 +34,7 @@ class TrainingBatch:
     ----------
     labels : of the batch's documents.
     weights : of its queries.
+    relative : of its documents, beside the others of their queries; 1 when None.
 
     Attributes
     ----------
@@ -36,12 +44,18 @@ class TrainingBatch:
     """
 
     def __init__(
-        self, batch: Batch, labels: Labels, weights: Values, factory: ObjectiveFactory, seed: int
+        self,
+        batch: Batch,
+        labels: Labels,
+        weights: Values,
+        factory: ObjectiveFactory,
+        seed: int,
+        relative: Values | None = None,
     ) -> None:
         self.begin, self.end, self.n_queries = batch.begin, batch.end, len(batch.queries)
         self.lengths, self._places = None if batch.places is None else batch.lengths, batch.places
         # The mean over the queries of a batch, so that the size of a step does not depend on their number.
-        self._objective = factory.objective(labels, batch.query_ptr, weights / len(weights), seed)
+        self._objective = factory.objective(labels, batch.query_ptr, weights / len(weights), seed, relative)
 
     def gradient(self, scores: Scores) -> tuple[float | None, NDArray[np.float32]]:
         """(the loss, if there is one, its gradient) at the scores of these rows; 0 where a row is padding."""
