@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import pomona as pm
 from pomona.errors import InputError
 from pomona.rankers.boosting.rank_boost import RankBoost
+from pomona.rankers.boosting.stumps.stump_sum import GrowingStumpSum
 from pomona.rankers.loading import load_model
 from pomona.testing import check_ranker
 from reference import rank_boost as reference
@@ -223,3 +224,23 @@ def test_a_model_of_values_is_loaded_as_one(train, tmp_path):
     loaded = load_model(tmp_path / "m.pomona")
     assert (loaded.predict(train) == fitted.predict(train)).all()
     assert str(loaded.model_) == str(fitted.model_)
+
+
+@pytest.mark.parametrize("weak", ["threshold", "value"])
+def test_training_scores_are_the_models_to_the_last_bit(weak):
+    """With tied features, sums that are rounded otherwise would part documents that the model ties."""
+    data = pm.simulate(12, docs_per_query=10, n_features=4, seed=5)
+    X = np.round(data.X)
+    X[::9, 1] = np.nan
+    data = data.replace(X=X)
+    fitted = RankBoost(weak=weak, n_rounds=60, measure="ndcg(ties=expected)").fit(
+        data, valid=data.take(range(5))
+    )
+    for part, rows in (("train", data), ("valid", data.take(range(5)))):
+        assert fitted.evals_[part][fitted.best_iteration_ - 1] == pytest.approx(fitted.score(rows), abs=1e-12)
+    growing = GrowingStumpSum(X) if weak == "threshold" else None
+    if growing is not None:
+        model = fitted.model_
+        stumps = zip(model.feature, model.threshold, model.weight, model.undefined, strict=True)
+        scores = [growing.add(int(f), float(t), float(w), bool(u)) for f, t, w, u in stumps]
+        assert (scores[-1] == model.score(X)).all()

@@ -25,7 +25,7 @@ D is normalized over all pairs of all queries, as published, so a query with man
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -38,7 +38,7 @@ from pomona.errors import InputError, NothingToLearnError
 from pomona.measures.base import Measure
 from pomona.measures.lists import longest_query
 from pomona.rankers.base import Ranker
-from pomona.rankers.boosting.stumps.stump_sum import StumpSum
+from pomona.rankers.boosting.stumps.stump_sum import GrowingStumpSum, StumpSum
 from pomona.rankers.boosting.stumps.value_sum import ScaledFeatures, ValueSum
 from pomona.rankers.inputs import documents_that_count, weights_in_queries
 from pomona.rankers.linear.sums.label_sums import grades
@@ -172,7 +172,6 @@ class RankBoost(Ranker):
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         sets = self._watched.beside(valid)
         judge = self._watched.judge(sets, self.parsed_measure, train=train if sets else None)
-        watched = {"train": train, **sets} if sets else {}
         counting, weights = documents_that_count(train, weights)
         pairs = _Pairs(counting, weights, self.balance_queries)
         weak: _WeakRankers = (
@@ -180,6 +179,9 @@ class RankBoost(Ranker):
             if self.weak == "threshold"
             else ScaledFeatures(counting.X, train.feature_names)
         )
+        watched = {
+            name: weak.growing(data.X) for name, data in ({"train": train, **sets} if sets else {}).items()
+        }
         steps: list[tuple[Any, float]] = []
         log = self.start_training(self.n_rounds, unit="round")
 
@@ -196,11 +198,7 @@ class RankBoost(Ranker):
                 alpha = 0.5 * float(np.log((1.0 + r) / (1.0 - r)))
                 pairs.add(alpha * weak.values(best))
                 steps.append((best, alpha))
-                # As the model adds up: another order of the same steps rounds otherwise, and parts ties.
-                summed = weak.sum_of(steps) if watched else None
-                scores = (
-                    {} if summed is None else {name: summed.score(data.X) for name, data in watched.items()}
-                )
+                scores = {name: with_step(best, alpha) for name, with_step in watched.items()}
                 log.record(loss=pairs.loss, **judge(scores))
                 if log.should_stop:
                     break
@@ -241,6 +239,12 @@ class _WeakRankers(Protocol):
 
     def sum_of(self, steps: Sequence[tuple[Any, float]]) -> StumpSum | ValueSum:
         """The sum of weak rankers with these weights."""
+
+    def growing(self, X: Features) -> Callable[[Any, float], Scores]:
+        """What takes step after step and scores these rows, as the sum of the steps does.
+
+        Another order of the same additions would round otherwise, and part documents that tie.
+        """
 
 
 class _Pairs:
@@ -334,6 +338,16 @@ class _CodedFeatures:
             for (feature, code, undefined), alpha in steps
         ]
         return StumpSum.of(stumps, self._names)
+
+    def growing(self, X: Features) -> Callable[[_Stump, float], Scores]:
+        """What takes step after step and scores these rows."""
+        growing = GrowingStumpSum(X)
+
+        def with_step(weak: _Stump, alpha: float) -> Scores:
+            feature, code, undefined = weak
+            return growing.add(feature, self._threshold(feature, code), alpha, undefined)
+
+        return with_step
 
     def _threshold(self, feature: int, code: int) -> float:
         return float(self._values[feature][code - 1]) if code else -np.inf

@@ -53,6 +53,16 @@ def _sum_steps(first, last, X, feature, step_ptr, threshold, level, undefined, o
         out[i] = total
 
 
+@kernel
+def _look_up(first, last, steps_below, table, out):
+    """steps_below (n_used, n_docs), 0 where a value is undefined · table (n_used, most) · out (n_docs,)."""
+    out[first:last] = 0.0
+    for f in range(len(table)):
+        levels, below = table[f], steps_below[f]
+        for i in range(first, last):
+            out[i] += levels[below[i]]
+
+
 @dataclass(frozen=True, eq=False)
 class StumpSum:
     """A sum of thresholded features, in the order in which they were learnt.
@@ -104,11 +114,13 @@ class StumpSum:
         used = np.unique(self.feature)
         step_ptr, thresholds, levels, undefined = [0], [], [], []
         for j in used:
-            is_on_feature = self.feature == j
-            places, which = np.unique(self.threshold[is_on_feature], return_inverse=True)
+            on = self.feature == j
+            places, heights, of_undefined = _step_function(
+                self.threshold[on], self.weight[on], self.undefined[on]
+            )
             thresholds.append(places)
-            levels.append(np.cumsum([0.0, *np.bincount(which, self.weight[is_on_feature], len(places))]))
-            undefined.append(self.weight[is_on_feature & self.undefined].sum())
+            levels.append(heights)
+            undefined.append(of_undefined)
             step_ptr.append(step_ptr[-1] + len(places))
         return (
             used,
@@ -207,3 +219,50 @@ def _step_tree(
         leaf_ptr=np.array([0, len(value)]),
         n_features=n_features,
     )
+
+
+class GrowingStumpSum:
+    """The scores of the same documents by ever more stumps, to the last bit as `StumpSum.score` gives them.
+
+    >>> growing = GrowingStumpSum(np.array([[0.3, 1.0], [0.9, 3.0]], np.float32))
+    >>> growing.add(0, 0.5, 1.0, False).tolist(), growing.add(1, 2.0, -0.25, False).tolist()
+    ([0.0, 1.0], [0.0, 0.75])
+    """
+
+    def __init__(self, X: Features) -> None:
+        self._X = X
+        self._stumps: dict[int, list[tuple[np.float32, float, bool]]] = {}
+        self._steps_below: dict[int, NDArray[np.uint32]] = {}
+        self._levels: dict[int, Values] = {}
+
+    def add(self, feature: int, threshold: float, weight: float, undefined: bool) -> Scores:
+        """One more stump; returns the scores with it."""
+        column, place = self._X[:, feature], np.float32(threshold)
+        stumps = self._stumps.setdefault(feature, [])
+        if not stumps:
+            self._steps_below[feature] = (~np.isnan(column)).astype(np.uint32)
+        if all(place != earlier for earlier, _, _ in stumps):
+            self._steps_below[feature] += column > place
+        stumps.append((place, weight, undefined))
+        thresholds, weights, marks = (np.array(part) for part in zip(*stumps, strict=True))
+        _, levels, of_undefined = _step_function(thresholds, weights, marks)
+        self._levels[feature] = np.concatenate(([of_undefined], levels))
+        return self._scores()
+
+    def _scores(self) -> Scores:
+        used, out = sorted(self._levels), np.empty(len(self._X))
+        table = np.zeros((len(used), max(map(len, self._levels.values()))))
+        for row, feature in zip(table, used, strict=True):
+            row[: len(self._levels[feature])] = self._levels[feature]
+        below = np.stack([self._steps_below[feature] for feature in used])
+        over_chunks(_look_up, len(out), below, table, out, smallest=4096)
+        return out
+
+
+def _step_function(
+    threshold: NDArray[np.float32], weight: Values, undefined: NDArray[np.bool_]
+) -> tuple[NDArray[np.float32], Values, float]:
+    """Of the stumps of one feature: where it steps, its levels, and what an undefined value adds."""
+    places, which = np.unique(threshold, return_inverse=True)
+    levels = np.cumsum([0.0, *np.bincount(which, weight, len(places))])
+    return places, levels, weight[undefined].sum()

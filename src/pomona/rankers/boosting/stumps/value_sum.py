@@ -8,7 +8,7 @@ undefined one as 0 or as 1, as each step says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,3 +151,13 @@ class ScaledFeatures:
             weight[feature] += alpha
             undefined[feature] += alpha * as_one
         return ValueSum(self._low, self._high, weight, undefined, self._names)
+
+    def growing(self, X: Features) -> Callable[[tuple[int, bool], float], Scores]:
+        """What takes step after step and scores these rows."""
+        steps: list[tuple[tuple[int, bool], float]] = []
+
+        def with_step(weak: tuple[int, bool], alpha: float) -> Scores:
+            steps.append((weak, alpha))
+            return self.sum_of(steps).score(X)
+
+        return with_step
