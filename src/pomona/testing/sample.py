@@ -74,6 +74,13 @@ def new_ranker(ranker: Ranker, **parameters: Any) -> Ranker:
     return twin
 
 
+def subclass_of(cls: type[Ranker], **methods: Any) -> type[Ranker]:
+    """A class with other methods and the name of the first, which stays as it is."""
+    same = {name: getattr(cls, name) for name in ("__init__", "__doc__", "__module__", "__qualname__")}
+    made: type[Ranker] = type(cls)(cls.__name__, (cls,), {**same, **methods})
+    return made
+
+
 def keeping_the_best(ranker: Ranker) -> Ranker:
     """A ranker of the same parameters that keeps its best step: a forest else keeps a mean of rounds."""
     return new_ranker(ranker, averaged=False) if "n_trees" in ranker.get_params() else ranker

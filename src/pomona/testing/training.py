@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 from pomona.data.dataset import Dataset
-from pomona.rankers import base
 from pomona.rankers.base import Ranker
 from pomona.rankers.training_log import TrainingLog
 from pomona.testing.contract import require, require_equal
-from pomona.testing.sample import fresh_data, keeping_the_best, new_ranker, saved_and_loaded, train_data
+from pomona.testing.sample import (
+    fresh_data,
+    keeping_the_best,
+    new_ranker,
+    saved_and_loaded,
+    subclass_of,
+    train_data,
+)
 
 
 def check_training_is_recorded(ranker: Ranker) -> None:
@@ -68,10 +74,10 @@ def check_interruption_keeps_the_best(ranker: Ranker) -> None:
     """Ctrl-C keeps the best step so far, says so, and the model file remembers; before the first, it ends."""
     if _n_iterations(new_ranker(ranker, seed=3).fit(train_data(), valid=fresh_data())) < 2:
         return
-    with _interrupted_after(1), warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            fitted = new_ranker(ranker, seed=3).fit(train_data(), valid=fresh_data())
+            fitted = _interrupted_after(1, ranker).fit(train_data(), valid=fresh_data())
         except KeyboardInterrupt:
             raise AssertionError(
                 "Ctrl-C must keep the best step so far, but ended fit: do the steps inside `with log.watch()`"
@@ -91,11 +97,10 @@ def check_interruption_keeps_the_best(ranker: Ranker) -> None:
     require(loaded.interrupted_, "a model file must keep that the training was interrupted")
     promise = "an interrupted model must be saved as it is"
     require_equal(fitted.predict(fresh_data()), loaded.predict(fresh_data()), promise)
-    with _interrupted_after(0):
-        try:
-            new_ranker(ranker, seed=3).fit(train_data(), valid=fresh_data())
-        except KeyboardInterrupt:
-            return
+    try:
+        _interrupted_after(0, ranker).fit(train_data(), valid=fresh_data())
+    except KeyboardInterrupt:
+        return
     raise AssertionError("Ctrl-C before the first step must end fit: there is nothing to keep")
 
 
@@ -104,13 +109,12 @@ def check_early_stopping(ranker: Ranker) -> None:
     if "early_stopping" not in ranker.get_params():
         return
 
-    class Falling(TrainingLog):
-        def record(self, **values: float) -> bool:
-            require(not self.should_stop, "a training must end when its log says should_stop")
-            return super().record(**{**values, "valid": -self.iteration})
+    def falling(log: TrainingLog, values: dict[str, Any]) -> dict[str, Any]:
+        require(not log.should_stop, "a training must end when its log says should_stop")
+        return {**values, "valid": -log.iteration}
 
-    with mock.patch.object(base, "TrainingLog", Falling):
-        fitted = new_ranker(ranker, seed=3, early_stopping=2).fit(train_data(), valid=fresh_data())
+    new = _recording(new_ranker(ranker, seed=3, early_stopping=2), falling)
+    fitted = new.fit(train_data(), valid=fresh_data())
     if hasattr(fitted, "evals_"):
         counts = (_n_iterations(fitted), fitted.best_iteration_)
         require(
@@ -124,13 +128,26 @@ def _n_iterations(fitted: Ranker) -> int:
     return max(map(len, getattr(fitted, "evals_", {}).values()), default=0)
 
 
-def _interrupted_after(n_iterations: int) -> Any:
-    """Ctrl-C, as it is met when so many steps of a training are recorded."""
+def _interrupted_after(n_iterations: int, ranker: Ranker) -> Ranker:
+    """A copy that meets Ctrl-C when so many steps of a training are recorded."""
 
-    class Interrupted(TrainingLog):
-        def record(self, **values: float) -> bool:
-            if self.iteration == n_iterations:
-                raise KeyboardInterrupt
-            return super().record(**values)
+    def interrupting(log: TrainingLog, values: dict[str, Any]) -> dict[str, Any]:
+        if log.iteration == n_iterations:
+            raise KeyboardInterrupt
+        return values
 
-    return mock.patch.object(base, "TrainingLog", Interrupted)
+    return _recording(new_ranker(ranker, seed=3), interrupting)
+
+
+def _recording(ranker: Ranker, change: Callable[[TrainingLog, dict[str, Any]], dict[str, Any]]) -> Ranker:
+    """The ranker, whose log records what `change` makes of the values."""
+    cls = type(ranker)
+
+    def start_training(self: Ranker, *given: Any, **options: Any) -> TrainingLog:
+        log = cls.start_training(self, *given, **options)
+        record = log.record
+        log.record = lambda **values: record(**change(log, values))  # type: ignore[method-assign]
+        return log
+
+    ranker.__class__ = subclass_of(cls, start_training=start_training)
+    return ranker
