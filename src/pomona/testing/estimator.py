@@ -7,7 +7,7 @@ their labels are moved so that the lowest is 0, as graded labels are.
 from __future__ import annotations
 
 import warnings
-from functools import cache, wraps
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,6 @@ def of_one_query(ranker: Ranker) -> Ranker:
     return twin
 
 
-@cache
 def _one_query_class(cls: type[Ranker]) -> type[Ranker]:
     @wraps(cls.fit)
     def fit(self: Ranker, X: Any, y: Any = None, qid: Any = None, **more: Any) -> Any:

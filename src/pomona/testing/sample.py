@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import types
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -77,8 +78,7 @@ def new_ranker(ranker: Ranker, **parameters: Any) -> Ranker:
 def subclass_of(cls: type[Ranker], **methods: Any) -> type[Ranker]:
     """A class with other methods and the name of the first, which stays as it is."""
     same = {name: getattr(cls, name) for name in ("__init__", "__doc__", "__module__", "__qualname__")}
-    made: type[Ranker] = type(cls)(cls.__name__, (cls,), {**same, **methods})
-    return made
+    return types.new_class(cls.__name__, (cls,), exec_body=lambda body: body.update({**same, **methods}))
 
 
 def keeping_the_best(ranker: Ranker) -> Ranker:
