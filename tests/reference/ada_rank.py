@@ -8,11 +8,11 @@ def ranked(scores, labels):
     return [labels[i] for i in sorted(range(len(scores)), key=lambda i: -scores[i])]
 
 
-def ada_rank(queries, measure, n_rounds, signs=(1,), rising=False):
+def ada_rank(queries, measure, n_rounds, signs=(1,), rising=False, tolerance=None):
     """Learn from (rows, labels) of queries; the weights after each round.
 
     A step that changes no query's value (`rising`: does not raise their mean) is taken back, its feature left
-    out until another's does.
+    out until another's does. The first that lowers their mean by more than `tolerance` ends it.
     """
     n_features = len(queries[0][0][0])
 
@@ -39,6 +39,9 @@ def ada_rank(queries, measure, n_rounds, signs=(1,), rising=False):
         alpha = 0.5 * math.log((1 + mean) / (1 - mean))
         step = [w + alpha * e for w, e in zip(weights, alone(sign, feature), strict=True)]
         values = values_of(step)
+        lost = 0.0 if before is None else (sum(before) - sum(values)) / len(values)
+        if tolerance is not None and lost > tolerance + 1e-9:
+            break
         if before is not None and (sum(values) <= sum(before) + 1e-9 if rising else values == before):
             left_out.add((sign, feature))
             continue

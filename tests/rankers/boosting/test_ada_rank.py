@@ -218,3 +218,20 @@ def test_refusals(train):
         AdaRank().fit(train.replace(y=np.zeros_like(train.y)))
     with pytest.raises(InputError, match="n_rounds must be an integer of at least 1, found 0"):
         AdaRank(n_rounds=0).fit(train)
+
+
+def test_a_loss_beyond_the_tolerance_ends_the_training():
+    ended = []
+    for seed, tolerance in itertools.product(range(6), (0.0, 0.02, 1.0)):
+        data = untied(seed)
+        rows, labels, ptr = data.X.astype(float).tolist(), data.y.tolist(), data.query_ptr.tolist()
+        queries = [(rows[a:b], labels[a:b]) for a, b in itertools.pairwise(ptr)]
+        expected = reference.ada_rank(queries, average_precision, 20, tolerance=tolerance)
+        options = {"measure": "ap", "normalize": None, "allow_reversed": False, "rising": False}
+        fitted = AdaRank(n_rounds=20, tolerance=tolerance, early_stopping=None, **options).fit(data)
+        assert len(fitted.alphas_) == len(expected)
+        ended.append(len(expected))
+    assert ended[2::3] == [20] * 6  # no mean falls by 1
+    assert min(ended[::3]) < 20
+    with pytest.raises(InputError, match="rising=True takes no loss"):
+        AdaRank(tolerance=0.1).fit(untied(0))

@@ -28,7 +28,7 @@ from pomona.rankers.inputs import means_of_queries
 from pomona.rankers.learnt import Array
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.linear.sums.feature_sums import weighted_sums
-from pomona.rankers.parameter import PositiveInt
+from pomona.rankers.parameter import NonNegativeFloat, PositiveInt
 
 _LEAST_ERROR = 1e-12
 _ROUNDING = 1e-9
@@ -50,6 +50,8 @@ class AdaRank(LinearRanker):
         value, 0 or 1 as the convention says of queries without a relevant document, then decides how long
         each step is.
     multiplied : RankLib's P, multiplied by exp(−α E(f; q)) from round to round, instead of the paper's.
+    tolerance : without `rising`, end at the first step that would lower the training measure by more than
+        this, as RankLib does with 0.002; None goes on.
     early_stopping : stop after so many rounds without a better measure (of the validation data, or else the
         training data); None never stops.
     verbose : show a progress bar.
@@ -82,8 +84,9 @@ class AdaRank(LinearRanker):
       measure), not the last.
     - A feature that ranks every query perfectly would get an infinite α: the denominator is at least 1e-12.
 
-    RankLib leaves out what wins twice running, stops at the first step that loses 0.002, and multiplies P
-    (`multiplied`): without the step rule of `rising` that did worse on MQ2007, and no better on MQ2008.
+    RankLib leaves out what wins twice running, stops at the first step that loses 0.002 (`tolerance`), and
+    multiplies P (`multiplied`): without the step rule of `rising` that did worse on MQ2007, and no better on
+    MQ2008.
 
     Notes
     -----
@@ -117,10 +120,13 @@ class AdaRank(LinearRanker):
     repeats: bool = False
     all_queries: bool = False
     multiplied: bool = False
+    tolerance: NonNegativeFloat | None = None
     early_stopping: PositiveInt | None = 50
     verbose: bool = False
 
     def learn_weights(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        if self.tolerance is not None and self.rising:
+            raise InputError("tolerance says which loss ends the training: rising=True takes no loss")
         measure = with_fair_ties(self.parsed_measure)
         by_query = means_of_queries(weights, train, type(self).__name__, "its P is over whole queries")
         extremes = best_and_worst(train, self.parsed_measure)
@@ -158,6 +164,8 @@ class AdaRank(LinearRanker):
                 stepped[feature] += -alpha if side else alpha
                 judged = judged_rankings(train, weighted_sums(train.X, stepped)[None], measure)[0]
                 height = float(np.average(judged, weights=by_query))
+                if self.tolerance is not None and height < reached - self.tolerance - _ROUNDING:
+                    break
                 if not self._may_step(height - reached, judged[counting], before):
                     left_out[best] = True
                     continue
