@@ -76,9 +76,10 @@ def cut_down(spec):
         for data in spec.datasets
     ]
     rankers = []
-    # Of rows that differ in a parameter on purpose, the first few tell whether the others would run.
-    varied = [row for row in spec.rankers if row.varied]
-    for row in spec.rankers if len(varied) < MOST_ROWS else varied[:3]:
+    # Of rows that differ in a parameter on purpose, some tell whether the others would run.
+    varied = [row.label for row in spec.rankers if row.varied]
+    left_out = set(varied[3:-3]) - {spec.baseline} if len(varied) >= MOST_ROWS else set()
+    for row in (row for row in spec.rankers if row.label not in left_out):
         known = ranker_class(row.ranker)().get_params()
         least = {name: value for name, value in LEAST.items() if name in known}
         rankers.append(dataclasses.replace(row, parameters={**row.parameters, **least}))

@@ -40,7 +40,7 @@ def check_parts(one, lists):
     assert form.evaluate().tolist() == one.of_lists(lists).tolist()
 
 
-@pytest.mark.parametrize("name", sorted({*WITHOUT, "sr", "sr4"}))
+@pytest.mark.parametrize("name", sorted({*WITHOUT, "sr4"}))
 def test_measures_without_one_form_for_many_lists(name):
     assert measure(name).closed_form(RankedLists.of_labels(LABELS)) is None
 
