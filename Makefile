@@ -49,7 +49,7 @@ papers-%: $(VENV)/.installed-dev
 	$(BIN)/pomona compare examples/papers/$*.toml --jobs $(JOBS) --out $(RUNS)/$*
 
 # Data that few have: without them the comparison says where to get them, and the others go on.
-papers-thesis_mslr10k papers-thesis_wcl2r: papers-%: $(VENV)/.installed-dev
+papers-thesis_mslr10k papers-thesis_wcl2r papers-thesis_size_wcl2r papers-thesis_overfit_wcl2r: papers-%: $(VENV)/.installed-dev
 	-$(BIN)/pomona compare examples/papers/$*.toml --jobs $(JOBS) --out $(RUNS)/$*
 
 $(VENV)/bin/python:

@@ -20,7 +20,7 @@ from pomona.rankers.loading import load_model
 ROOT = Path(__file__).parents[1]
 PAPERS = ROOT / "examples" / "papers"
 SPECS = sorted(path.stem for path in PAPERS.glob("*.toml"))
-MOST_ROWS = 25
+MOST_ROWS = 40
 LEAST = {"n_trees": 2, "n_rounds": 2, "n_epochs": 1, "n_restarts": 1, "max_iterations": 2, "n_folds": 2}
 
 
@@ -121,6 +121,21 @@ def test_the_pages_are_made_of_them_and_keep_their_sentences(runs, tmp_path, mon
     assert pages.write_pages(tmp_path / "none", tmp_path / "results") == used
     assert set(SPECS) - set(used) <= {"thesis_mslr10k", "thesis_wcl2r"}  # whose data few have
     assert (tmp_path / "results" / "thesis.md").read_text() == marked
+
+
+def test_pages_name_the_commits_of_their_numbers(monkeypatch):
+    monkeypatch.syspath_prepend(PAPERS / "pages")
+    pages = _module(PAPERS / "pages" / "__main__.py")
+    made = (
+        "Commits at which the numbers were made: `one` at 1111111 (2026-01-01), `two` at 2222222 (2026-01-02)"
+    )
+    text = f"# T\n\n<!-- commits -->\n{made}\n\nSince then: much.\n<!-- end -->\n\nWords.\n"
+    assert pages.with_commits(text, set(), "3333333 (2026-01-03)") == text
+    one = pages.with_commits(text, {"one"}, "3333333 (2026-01-03)")
+    assert "`one` at 3333333 (2026-01-03), `two` at 2222222 (2026-01-02)\n\nSince then: much.\n" in one
+    both = pages.with_commits(one, {"one", "two", "new"}, "4444444 (2026-01-04)")
+    told = ", ".join(f"`{name}` at 4444444 (2026-01-04)" for name in ("one", "two", "new"))
+    assert both == f"# T\n\n<!-- commits -->\n{made.partition(':')[0]}: {told}\n<!-- end -->\n\nWords.\n"
 
 
 @pytest.mark.parametrize("peer", ["LightGBM", "XGBoost", "CatBoost", "YDF"])

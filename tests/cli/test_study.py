@@ -48,6 +48,17 @@ def test_the_spec_of_each_study():
     }
 
 
+def test_lambdas_are_undamped_where_the_study_is_the_thesis_own():
+    for kind in ("size", "noise", "overfit", "cutoff", "search"):
+        first = spec_printed(kind, TOY).rankers[0]
+        assert (first.ranker, first.parameters["normalize"]) == ("lambdamart", False)
+        (named,) = {
+            row.parameters.get("normalize")
+            for row in spec_printed(kind, TOY, "--rankers", "lambdamart").rankers
+        }
+        assert named is None
+
+
 @pytest.mark.usefixtures("in_process")
 def test_a_study_is_run_and_reported(tmp_path):
     words = ["size", TOY, "--rankers", "mart", "--trees", "3", "--draws", "1", "--values", "0.5,1"]

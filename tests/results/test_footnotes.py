@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from results.page import MARK, RESULTS, ROOT, Page
+from results.page import MARK, PART, RESULTS, ROOT, Page
 
 PAGES = sorted(path.stem for path in RESULTS.glob("*.md") if path.stem != "README")
 NAMED = re.compile(r"`(?P<file>tests/[\w/]+\.py)::(?P<name>\w+)`")
@@ -44,3 +44,15 @@ def test_every_paragraph_has_a_footnote_or_is_an_opinion(name):
     for paragraph in re.split(r"\n\n|\n(?=- )", Page(name).own):
         said = MARK.search(paragraph) or "we think" in paragraph.lower()
         assert said or FREE.match(paragraph.strip()), paragraph
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_names_the_commits_of_its_numbers(name):
+    (part,) = (found["text"] for found in PART.finditer(Page(name).text) if found["name"] == "commits")
+    made, _, since = part.partition("\n\n")
+    commits = dict(re.findall(r"`(\w+)` at ([0-9a-f]{7,}) \(\d{4}-\d\d-\d\d\)", made))
+    assert commits
+    assert commits.keys() <= {path.stem for path in (ROOT / "examples" / "papers").glob("*.toml")}
+    assert not since or (
+        since.startswith("Since then: ") and "This page is made anew later." in " ".join(since.split())
+    )

@@ -21,16 +21,39 @@ SLOPES = by_dataset("thesis cutoff", "Slopes of quality on ")
 
 
 def test_setup():
-    names = {
-        name: [data.get("name", data.get("source")) for data in spec(f"thesis_{name}")["dataset"]]
+    specs = {
+        name: [spec(f"thesis_{name}"), spec(f"thesis_{name}_five_grades")]
         for name in ("overfit", "size", "noise", "search", "cutoff")
+    }
+    names = {
+        name: [
+            data.get("name", data.get("source"))
+            for one in both
+            for data in one["dataset"]
+            if "optional" not in data
+        ]
+        for name, both in specs.items()
     }
     known = {"LETOR 4.0", "mq2007", "mq2008", "ohsumed", "mslr-subset", "simulated"}
     assert set().union(*names.values()) == known
     assert list(OVERFIT) == names["overfit"]
     assert list(SEARCH) == names["search"]
     assert list(dict.fromkeys(row["dataset"] for row in SIZE)) == names["size"]
-    assert all(row["truncation"] == "none" for row in spec("thesis_cutoff")["ranker"])
+    for both in specs.values():
+        for one, highest in zip(both, (2, 4), strict=True):
+            aims = [text for text in one["measures"] if text.startswith("err")]
+            assert aims == [f"err(max_grade={highest})@20"]
+            assert all("sr4" not in text for text in one["measures"]) or highest == 4
+            for row in one["ranker"]:
+                if row["ranker"] == "lambdamart":
+                    assert (row["truncation"], row["normalize"]) == ("none", False)
+                    own = [row.get("measure", aims[0]), *row.get("each", {}).get("measure", ())]
+                    assert {text.partition("@")[0] for text in own} == {f"err(max_grade={highest})"}
+    shares = {"overfit": None, "size": (0.64, 0.16, 0.2)}
+    for name, both in specs.items():
+        splits = [data.get("split") for one in both for data in one["dataset"]]
+        expected = shares.get(name, (0.8, 0.2))
+        assert splits == [expected and list(expected)] * len(splits)
 
 
 def test_from_100_to_200_trees():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +13,9 @@ import polars as pl
 from common import Comparison, Parts, published, shown, table
 
 import pomona as pm
+from pomona._parameters import show_value
+from pomona.experiments.analysis.quality import Cutoffs, fold_error
+from pomona.experiments.findings import Findings
 from pomona.report.digits import fixed, p_value, signed
 from pomona.report.sections.conventions import convention_curves, trained_judged
 from pomona.stats.paired import compare_pair
@@ -20,14 +26,25 @@ DRIVEN = ("AdaRank", "Coordinate Ascent", "LambdaMART", "RankNet")
 """What Busa-Fekete et al. train with the measure of each tool, and draw in their Figure 1."""
 LEADERS = ("RankBoost", "RankSVM", "LambdaMART")
 """The three that they find close together."""
+STOPS = ("multiplied", "repeats", "tolerance", "early_stopping")
+"""The parameters of AdaRank that say how its rounds go on and end."""
+LINEAR = "trec_eval, gain = label"
+"""How trec_eval's NDCG is called as the tool has it, without the paper's exponential gain."""
+
+
+def judged_by(tool: str, k: int = 10) -> str:
+    """A tool's NDCG as the paper has it: of trec_eval, too, with exponential gain."""
+    if tool == LINEAR:
+        return str(pm.measure(f"ndcg@{k}", "trec_eval"))
+    return str(pm.measure(f"{tool}:ndcg{'(gain=exp2)' if tool == 'trec_eval' else ''}@{k}"))
 
 
 def tool_table(of: Comparison, folder: Path) -> str:
     """NDCG@10 of every method, trained with one tool's measure and judged by another's."""
-    rows, tools = [], of.results.spec.conventions
+    rows, tools = [], [*of.results.spec.conventions, LINEAR]
     for data in of.results.spec.datasets:
         for label in (row.label for row in of.results.spec.rankers):
-            means = [of.mean(data.name, label, f"{tool}:ndcg@10") for tool in tools]
+            means = [of.mean(data.name, label, judged_by(tool)) for tool in tools]
             rows.append([data.name, label, *map(fixed, means)])
     return table(["dataset", "trained (with ranklib's NDCG@10, if not said)", *tools], rows, n_texts=2)
 
@@ -61,7 +78,7 @@ def tool_claims(of: Comparison, folder: Path) -> str:
         for method in DRIVEN
     ]
     for tool in TOOLS:
-        judged = f"{tool}:ndcg@10"
+        judged = judged_by(tool)
         means = {row.label: six.mean(data, row.label, judged) or 0.0 for row in six.results.spec.rankers}
         order = sorted(means, key=lambda label: -means[label])
         best = next(label for label in order if label != "Coordinate Ascent")
@@ -91,9 +108,36 @@ def figure_1(of: Comparison, folder: Path) -> str:
 
 
 def figure_2(of: Comparison, folder: Path) -> str:
-    """The six methods, trained with RankLib's NDCG, judged by every tool."""
-    six = of.only(lambda label: "(" not in label)
-    return shown(convention_curves(six.findings, "mq2008"), folder, "busa-fekete-2")
+    """The six methods, trained with RankLib's NDCG, judged by every tool; trec_eval's own gain is extra."""
+    findings = of.only(lambda label: "(" not in label).findings
+    with_gains = replace(findings, tables={**findings.tables, "cutoffs": _cutoffs(findings)})
+    return shown(convention_curves(with_gains, "mq2008"), folder, "busa-fekete-2")
+
+
+def _cutoffs(findings: Findings) -> pl.DataFrame:
+    """NDCG by cut-off, of trec_eval with exponential gain, and after all tools with its own."""
+    name = pl.col("convention")
+    own = findings.cutoffs.with_columns(name.replace("trec_eval", LINEAR))
+    exponential = Cutoffs.table(
+        (data.dataset, ranker, "trec_eval", k, data.mean(ranker, column), fold_error(data, ranker, column))
+        for data in findings.pooled
+        for ranker in data.real
+        for k in range(1, 11)
+        if (column := judged_by("trec_eval", k)) in data.measures
+    )
+    tools = own.filter(name != LINEAR)
+    return pl.concat([tools, exponential, own.filter(name == LINEAR)])
+
+
+def stopping_table(of: Comparison, folder: Path) -> str:
+    """Which of AdaRank's stopping rules the validation queries chose, and in how many of its runs."""
+    runs, rows = of.results.runs.filter(state="done", kind="AdaRank"), []
+    for (dataset, ranker), part in runs.group_by("dataset", "ranker", maintain_order=True):
+        parameters = map(json.loads, part["parameters"])
+        taken = Counter(tuple(show_value(one[name]) for name in STOPS) for one in parameters)
+        for rules, count in taken.most_common():
+            rows.append([str(dataset), str(ranker), *rules, f"{count} of {len(part)}"])
+    return table(["dataset", "method", *STOPS, "runs"], rows, n_texts=2)
 
 
 def leader_claims(of: Comparison, folder: Path) -> str:
@@ -101,7 +145,7 @@ def leader_claims(of: Comparison, folder: Path) -> str:
     data, rows = "mq2008", []
     three = of.only(lambda label: label in LEADERS)
     for tool in of.results.spec.conventions:
-        judged = f"{tool}:ndcg@10"
+        judged = judged_by(tool)
         means = {label: of.mean(data, label, judged) or 0.0 for label in LEADERS}
         best, *others = sorted(means, key=lambda label: -means[label])
         found = "; ".join(f"{best} − {other} {three.told(data, judged, best, other)}" for other in others)
@@ -156,4 +200,5 @@ PARTS: Parts = {
     "busa-fekete table": ("busa_fekete", tool_table),
     "busa-fekete claims": ("busa_fekete", tool_claims),
     "busa-fekete leaders": ("busa_fekete", leader_claims),
+    "busa-fekete stopping": ("busa_fekete", stopping_table),
 }

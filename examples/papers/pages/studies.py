@@ -26,8 +26,8 @@ MOST_ROWS = 12
 """Longer tables are left to the report."""
 
 
-def study(of: Comparison, folder: Path, name: str) -> str:
-    """Every figure and every short table of the sections that answer a study."""
+def study(of: Comparison, folder: Path, name: str, data: str = "") -> str:
+    """Every figure and every short table of the sections that answer a study; `data` is in names of files."""
     sections = [one for one in sections_of("comparison") if one.name in TOLD[name]]
     texts: list[str] = []
     for composed in compose(sections, of.findings, datasets_of(of.findings)):
@@ -37,7 +37,7 @@ def study(of: Comparison, folder: Path, name: str) -> str:
                 texts.append(f"### {dataset}")
                 told = dataset
             if isinstance(part, Figure):
-                texts.append(shown(part.chart, folder, f"thesis-{name}-{part.stem}"))
+                texts.append(shown(part.chart, folder, f"thesis-{name}{data}-{part.stem}"))
                 texts.append(part.caption)
             elif isinstance(part, Numbers) and len(part.table.rows) <= MOST_ROWS:
                 texts.append(to_markdown(part.table).rstrip())
@@ -91,8 +91,25 @@ def _loss(point: dict[str, Any]) -> str:
     return signed(point["loss"], 2) + mark
 
 
-PARTS: Parts = {
-    **{f"thesis {name}": (f"thesis_{name}", partial(study, name=name)) for name in TOLD},
-    "thesis size table": ("thesis_size", size_table),
-    "thesis noise table": ("thesis_noise", noise_table),
+_OTHER_GRADES = {
+    "five grades": tuple(TOLD),
+    "wcl2r": ("overfit", "size"),
 }
+"""The studies that are also made of collections of other grades, by the ends of their names."""
+
+
+def _parts() -> Parts:
+    parts: Parts = {f"thesis {name}": (f"thesis_{name}", partial(study, name=name)) for name in TOLD}
+    tables = {"size": size_table, "noise": noise_table}
+    parts |= {f"thesis {name} table": (f"thesis_{name}", write) for name, write in tables.items()}
+    for data, names in _OTHER_GRADES.items():
+        for name in names:
+            source = f"thesis_{name}_{data.replace(' ', '_')}"
+            write = partial(study, name=name, data=f"-{data.replace(' ', '-')}")
+            parts[f"thesis {name} {data}"] = (source, write)
+            if name in tables:
+                parts[f"thesis {name} {data} table"] = (source, tables[name])
+    return parts
+
+
+PARTS: Parts = _parts()

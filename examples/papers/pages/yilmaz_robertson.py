@@ -10,6 +10,13 @@ from common import Comparison, Parts, published, table
 from pomona.report.digits import fixed
 
 TESTED = {"AP": "ap", "P@10": "p@10", "NDCG@10": "ndcg@10"}
+FOOTNOTES = (
+    ("ap(relevant=2)", None, "AP"),
+    ("ap(relevant=2)", "ap(relevant=2)", "AP"),
+    ("ap", "ap", "AP"),
+    ("ndcg", "ndcg", "NDCG"),
+)
+"""What is trained for and what picks the epoch (None: the measure of the test), and what it is set beside."""
 
 
 def informative_table(of: Comparison, folder: Path, paper: str = "yilmaz_robertson") -> str:
@@ -46,6 +53,29 @@ def _marks(of: Comparison, data: str, method: str, trained: str, test: str) -> s
     return marks
 
 
+def footnote_table(of: Comparison, folder: Path) -> str:
+    """The paper's footnotes 2 and 3: AP of the second grade on, and the training measure picks the epoch."""
+    rows = []
+    for data in (found.name for found in of.results.spec.datasets):
+        for method in ("LambdaRank", "SoftRank"):
+            for trained, picked, plain in FOOTNOTES:
+                cells = []
+                for test, measure in TESTED.items():
+                    mine = f"{method} {trained}|{picked or test.lower()}"
+                    other = _label(method, plain, test)
+                    value = of.mean(data, mine, measure)
+                    pair = of.pair(data, measure, mine, other) if mine != other else {"agree": False}
+                    mark = ("▲" if pair["difference"] > 0 else "▼") if pair["agree"] else ""
+                    cells.append(("" if value is None else fixed(100 * value, 2)) + mark)
+                rows.append([data, method, trained, picked or "the measure of the test", *cells])
+    note = (
+        "▲ ▼: three tests put it above or below training for AP, or for NDCG, with the epoch picked by the "
+        "measure of the test."
+    )
+    heads = ["dataset", "method", "trained for", "epoch picked by", *TESTED]
+    return table(heads, rows, n_texts=4) + f"\n\n{note}"
+
+
 def spread_table(of: Comparison, folder: Path) -> str:
     """How far the seeds of one setting lie apart, beside how far the settings do."""
     rows = []
@@ -69,6 +99,7 @@ def spread_table(of: Comparison, folder: Path) -> str:
 
 PARTS: Parts = {
     "yilmaz-robertson": ("yilmaz_robertson", informative_table),
+    "yilmaz-robertson footnotes": ("yilmaz_robertson", footnote_table),
     "yilmaz-robertson seeds": ("yilmaz_robertson", spread_table),
     "yilmaz-robertson simulated": ("yilmaz_simulated", informative_table),
     "yilmaz-robertson large": ("yilmaz_large", partial(informative_table, paper="yilmaz_large")),

@@ -59,8 +59,9 @@ def study(
     cutoff    trained for the measure at several cut-offs k
     search    a grid of learning rates × leaves
 
-    The rankers are lambdamart, of size and noise also mart, unless others are named; the first measure is the
-    main one [ndcg@10]. Of `overfit`, forests have ten times --trees. The spec of the study is shown, and kept
+    The rankers are lambdamart, of size and noise also mart, unless others are named; without names λ is not
+    damped (normalize=false), as in the thesis these studies come from. The first measure is the main one
+    [ndcg@10]. Of `overfit`, forests have ten times --trees. The spec of the study is shown, and kept
     in the directory: to change more than the options can, edit it and give it to `pomona compare`, which
     runs here, too: it resumes, and reports.
 
@@ -80,7 +81,8 @@ def study(
     if trees < 1:
         raise InputError(f"found --trees {trees}, expected at least 1")
     shared = {"folds": integers("folds", folds)} if folds else {}
-    methods = ranker_tables(rankers or _RANKERS.get(kind, "lambdamart"))
+    # Without rankers of the user's the study is the thesis', whose λ is not damped.
+    methods = ranker_tables(rankers or _RANKERS.get(kind, _UNDAMPED))
     tables: dict[str, Any] = {
         "name": f"{kind.value} {' '.join(data)}",
         "measures": option.split_measures(measure) or ["ndcg@10"],
@@ -145,7 +147,8 @@ _VARIED = {
     Kind.cutoff: _cutoff,
     Kind.search: _search,
 }
-_RANKERS = {Kind.size: "lambdamart,mart", Kind.noise: "lambdamart,mart"}
+_UNDAMPED = "lambdamart(normalize=false)"
+_RANKERS = {Kind.size: f"{_UNDAMPED},mart", Kind.noise: f"{_UNDAMPED},mart"}
 
 
 def _each(tables: dict[str, Any], **varied: list[Any]) -> None:

@@ -109,7 +109,7 @@ class Cutoffs(Analysis):
     @classmethod
     def compute(cls, findings: Findings) -> pl.DataFrame:
         return cls.table(
-            (data.dataset, ranker, convention, k, data.mean(ranker, name), _fold_error(data, ranker, name))
+            (data.dataset, ranker, convention, k, data.mean(ranker, name), fold_error(data, ranker, name))
             for data in findings.pooled
             for convention in findings.results.spec.conventions
             for ranker in data.real
@@ -118,7 +118,7 @@ class Cutoffs(Analysis):
         )
 
 
-def _fold_error(data: Pooled, ranker: str, measure: str) -> float:
+def fold_error(data: Pooled, ranker: str, measure: str) -> float:
     """The standard error of the mean over the folds that the ranker has; NaN if one has a single query."""
     values, fold = data.of_measure(measure)[data.rankers.index(ranker)], data.queries["fold"].to_numpy()
     judged = np.isfinite(values)
