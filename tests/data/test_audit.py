@@ -54,6 +54,23 @@ def test_queries_without_information():
     assert (same.count, same.examples[0].query, same.amount) == (1, "3", "1 query")
 
 
+def test_documents_that_nobody_judged():
+    X, qid = np.array([1.0, 2, 3, 4, 5, 6, 7, 7, 7])[:, None], [1, 1, 1, 2, 2, 3, 4, 4, 4]
+    data = Dataset(X, [0, 1, nan, nan, nan, 0, nan, nan, 2], qid)
+    unjudged = one(data, "not judged")
+    assert (unjudged.severity, unjudged.count, unjudged.unit) == ("note", 5, "documents")
+    assert [(example.query, example.row) for example in unjudged.examples] == [("1", 3), ("2", 4), ("2", 5)]
+    nobody = one(data, "query without a label")
+    assert (nobody.severity, [example.query for example in nobody.examples]) == ("warning", ["2"])
+    assert [example.query for example in one(data, "empty query").examples] == ["3"]
+    assert one(data, "identical rows").count == 1  # the two of query 4 that nobody judged
+    for check in ("fractional label", "negative label", "conflicting labels"):
+        assert not found(data, check)
+    assert "label 0: 2 documents, label 1: 1 documents" in one(data, "label levels").examples[0].detail
+    none = audit(Dataset(X[:2], [nan, nan], [1, 1]))
+    assert [(finding.check, finding.severity) for finding in none] == [("no label", "error")]
+
+
 def test_a_query_of_tens_of_thousands_of_documents():
     n = LONGEST_QUERY + 1
     labels, qid = np.arange(n + 5) % 2, np.append(np.full(n, 7), np.full(5, 8))
@@ -79,7 +96,8 @@ def test_rows_repeat_only_within_a_query():
 
 def test_labels():
     assert one(Dataset([[1.0], [2.0]], [1, 1], [1, 1]), "one label level").severity == "error"
-    odd = Dataset([[1.0], [2.0], [3.0]], [-1, 0.5, 2], [1, 1, 1])
+    with pytest.warns(UserWarning, match="below 0"):
+        odd = Dataset([[1.0], [2.0], [3.0]], [-1, 0.5, 2], [1, 1, 1])
     assert one(odd, "negative label").severity == "error"
     assert one(odd, "fractional label").examples[0].detail == "label 0.5"
 

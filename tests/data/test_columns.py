@@ -1,5 +1,6 @@
 """What is handed over as features, labels and query ids keeps its meaning, or is refused."""
 
+from datetime import date
 from decimal import Decimal
 
 import numpy as np
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 
+from pomona.data.columns import numbers_of_rows
 from pomona.data.concatenation import concatenated
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
@@ -141,3 +143,113 @@ def test_sizes_of_queries_stand_for_their_ids():
 def test_sizes_that_are_none_are_refused(given, said):
     with pytest.raises(InputError, match=said):
         Dataset(np.ones((6, 1)), np.ones(6), **given)
+
+
+def test_nan_is_a_label_that_nobody_gave():
+    for y in ([1, np.nan], [1, None], pd.Series([1, None], dtype="Int64"), pl.Series([1, None])):
+        assert np.array_equal(Dataset([[1.0], [2.0]], y, [1, 1]).y, [1, np.nan], equal_nan=True)
+    assert np.array_equal(Dataset([[1.0]] * 3, [np.nan, 2, 1], [7, 8, 7]).gathered().y, [np.nan, 1, 2], True)
+    with pytest.raises(InputError, match="label of document 1 is not finite"):
+        Dataset([[1.0], [2.0]], [0, -np.inf], [1, 1])
+
+
+def test_labels_below_0_are_warned_of_once_a_dataset():
+    with pytest.warns(
+        UserWarning, match=r"2 labels are below 0 \(such as -1\): measures .* not judged, rank"
+    ) as w:
+        data = Dataset([[1.0], [2.0], [3.0]], [0, -1, -2], [1, 1, 2])
+    assert len(w) == 1
+    assert w[0].filename == __file__
+    assert data.y.tolist() == [0, -1, -2]
+    assert data.take([0]).split([0.5, 0.5])[0].replace(X=data.X[:2]).y.tolist() == [0, -1]  # and no more
+
+
+def test_labels_that_become_one_are_warned_of():
+    with pytest.warns(UserWarning, match=r"labels 1.0 and 1.00000001 become one in float32"):
+        Dataset([[1.0], [2.0]], [1, 1.00000001], [1, 1])
+    assert Dataset([[1.0], [2.0]], [0.1, 0.2], [1, 1]).y.tolist() == np.array([0.1, 0.2], np.float32).tolist()
+
+
+STRANGE = {
+    "complex numbers": (np.array([1j, 2]), "Complex data not supported"),
+    "a list of complex numbers": ([1j, 2], "Complex data not supported"),
+    "complex objects": (np.array([1j, 2], object), "complex not supported"),
+    "masked": (np.ma.array([1.0, 2], mask=[0, 1]), "masked"),
+    "texts": (np.array(["1", "2"]), "texts not supported"),
+    "a list of texts": (["1", "2"], "texts not supported"),
+    "text objects": (np.array([1, "2"], object), "str not supported"),
+    "bytes": (np.array([b"1", b"2"]), "texts not supported"),
+    "dates": (np.array(["2024-01-01", "2024-01-02"], "M8[D]"), "dates not supported"),
+    "dates of pandas": (pd.to_datetime(pd.Series(["2024-01-01", "2024-01-02"])), "dates not supported"),
+    "date objects": ([date(2024, 1, 1), date(2024, 1, 2)], "date not supported"),
+    "durations": (np.array([1, 2], "m8[s]"), "durations not supported"),
+    "records": (np.array([(1,), (2,)], [("a", int)]), "records not supported"),
+}
+
+
+@pytest.mark.parametrize("case", STRANGE)
+def test_what_numpy_would_silently_make_numbers_of_is_refused(case):
+    values, message = STRANGE[case]
+    with pytest.raises(InputError, match=f"scores must be numbers: .*{message}"):
+        numbers_of_rows(values, "scores")
+    with pytest.raises(InputError, match=f"y must be numbers: .*{message}"):
+        Dataset([[1.0], [2.0]], values, [1, 1])
+    if case != "masked":  # which is undefined in X
+        table = [[value] for value in values] if isinstance(values, list) else np.asarray(values)[:, None]
+        with pytest.raises(InputError, match=f"X must be a table of numbers: .*{message}"):
+            Dataset(table, [0, 1], [1, 1])
+    if "text" not in case and "bytes" not in case:
+        with pytest.raises(InputError, match="group must be"):
+            Dataset([[1.0], [2.0]], [0, 1], group=values)
+        with pytest.raises(InputError, match="query ids must be"):
+            Dataset([[1.0], [2.0]], [0, 1], values)
+        with pytest.raises(InputError, match="document ids must be"):
+            Dataset([[1.0], [2.0]], [0, 1], [1, 1], doc_ids=values)
+
+
+def test_true_and_false_are_numbers_where_they_are_meant_as_such():
+    marks = np.array([True, False])
+    assert Dataset(marks[:, None], marks, [1, 1]).X.tolist() == [[1], [0]]
+    assert Dataset([[1.0], [2.0]], marks, [1, 1]).y.tolist() == [1, 0]
+    for refused in (marks, [True, False], np.array([1, True], object)):
+        with pytest.raises(InputError, match=r"weight must be numbers: .*not supported"):
+            numbers_of_rows(refused, "weight")
+        with pytest.raises(InputError, match="query ids must be integers or strings, found"):
+            Dataset([[1.0], [2.0]], [0, 1], refused)
+
+
+def test_numbers_of_rows():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "s": [3, 4]}, index=["a", "b"])
+    assert numbers_of_rows(frame["s"], "scores", frame, 2).tolist() == [3, 4]
+    data = Dataset(frame[["x"]], [0, 1], [1, 1])
+    for rows in (frame, data):
+        with pytest.raises(InputError, match="the index of scores is not that of X"):
+            numbers_of_rows(frame["s"][::-1], "scores", rows)
+        assert numbers_of_rows(frame["s"][::-1].to_numpy(), "scores", rows).tolist() == [4, 3]
+    with pytest.raises(InputError, match=r"found 2 values \(shape \(2,\)\) as scores for 3 rows"):
+        numbers_of_rows([1, 2], "scores", n_rows=3)
+    assert np.isnan(numbers_of_rows([1, None, pd.NA], "scores")[1:]).all()
+    assert numbers_of_rows(np.array([2**53, -(2**63)]), "scores").tolist() == [2.0**53, -(2.0**63)]
+    for beyond in (np.array([0, 2**53 + 1]), np.array([0, 2**64 - 1], np.uint64)):
+        with pytest.raises(InputError, match=r"float64 .* round \d+ \(value 2\)"):
+            numbers_of_rows(beyond, "scores")
+
+
+def test_a_dataset_knows_the_index_of_its_frame_as_long_as_its_rows_are_the_same():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=[5, 7, 6])
+    data = Dataset(frame, [0, 1, 2], [1, 2, 1])
+    assert data.index is frame.index
+    assert data.replace(y=np.zeros(3, np.float32)).widened(2).index is frame.index
+    assert data.take([1]).index is data.gathered().index is None
+    with pytest.raises(InputError, match="the index of doc_ids is not that of X"):
+        Dataset(frame, [0, 1, 2], [1, 2, 1], doc_ids=pd.Series(["a", "b", "c"]))
+
+
+def test_document_ids_keep_their_meaning():
+    ids = ["a", 7, np.int64(8), 9.0, None, np.nan, pd.NA, "ä b"]
+    data = Dataset(np.ones((8, 1)), np.zeros(8), np.zeros(8, int), doc_ids=ids)
+    assert list(data.doc_ids) == ["a", "7", "8", "9", "", "", "", "ä b"]
+    assert list(Dataset(np.ones((2, 1)), [0, 1], [1, 1], doc_ids=pd.Series([1, 2])).doc_ids) == ["1", "2"]
+    for wrong in ([1.5, 2], [b"a", b"b"], [True, False], [2.0**60, 1], ["a", ["b"]], "ab", b"ab"):
+        with pytest.raises(InputError, match="document ids must be"):
+            Dataset(np.ones((2, 1)), [0, 1], [1, 1], doc_ids=wrong)

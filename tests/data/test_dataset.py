@@ -107,7 +107,7 @@ def test_labels_and_query_ids_may_be_series():
         ((scipy.sparse.csr_array([[1e300]]), [0], [1]), "beyond float32"),
         (([[1.0]], [0, 1], [1]), "found 2 labels"),
         (([[1.0]], ["good"], [1]), "y must be numbers"),
-        (([[1.0], [2.0]], [0, np.nan], [1, 1]), "label of document 1 is not finite"),
+        (([[1.0], [2.0]], [0, np.inf], [1, 1]), "label of document 1 is not finite"),
         (([[1.0]], [1e300], [1]), "label of document 0 is not finite"),
         (([[1.0]], [0], [1, 2]), "found 2 query ids for 1 documents"),
         (([[1.0]], [0], [1.5]), "fraction or NaN"),

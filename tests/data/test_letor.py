@@ -16,6 +16,9 @@ from pomona._jit import threads
 from pomona.data import letor
 from pomona.data._letor_kernels import LARGEST_FEATURE_ID
 
+# Texts of chance hold such labels, and values of many digits.
+pytestmark = pytest.mark.filterwarnings("ignore:.*below 0", "ignore:.*float32")
+
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -195,7 +198,7 @@ def test_queries_by_size_in_a_file_of_their_own(tmp_path: Path) -> None:
     [
         ("x", "1:1", "'x'", "a label: a finite number"),
         ("\n\n  one qid:1", "3:3", "'one'", "a label"),
-        ("nan qid:1", "1:1", "'nan'", "a label"),
+        ("NULL qid:1", "1:1", "'NULL'", "a label"),
         ("-inf qid:1", "1:1", "'-inf'", "a label"),
         ("1e39 qid:1", "1:1", "'1e39'", "a label"),
         ("0 qid:1\n16777217 qid:1", "2:1", "'16777217'", "a label that float32"),
@@ -203,7 +206,6 @@ def test_queries_by_size_in_a_file_of_their_own(tmp_path: Path) -> None:
         ("1e30 qid:1", "1:1", "'1e30'", "a label that float32"),
         ("16777216.5 qid:1", "1:1", "'16777216.5'", "a label that float32"),
         ("340282356779733661637539395458142568448 qid:1", "1:1", "'340282356", "a label"),
-        ("NULL qid:1", "1:1", "'NULL'", "a label"),
         ("1,5 qid:1", "1:1", "'1,5'", "a label"),
         ("0x1 qid:1", "1:1", "'0x1'", "a label"),
         ("1_0 qid:1", "1:1", "'1_0'", "a label"),

@@ -12,6 +12,8 @@ from hypothesis.extra import numpy as hnp
 from pomona import Dataset, PomonaError, read_letor, write_letor
 from pomona.data.text import TextColumn
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*below 0", "ignore:.*float32")
+
 
 def bits(values: Any) -> np.ndarray:
     """What makes -0.0 differ from 0.0 and NaN equal NaN."""

@@ -45,8 +45,19 @@ def test_the_other_grades_are_equally_likely():
 
 
 def test_grades_may_be_any_numbers():
-    noisy = with_label_noise(labelled([-1.0, 0.5, 10.0]), 1.0, seed=2)
-    assert all(new != old and new in (-1, 0.5, 10) for new, old in zip(noisy.y, [-1, 0.5, 10], strict=True))
+    noisy = with_label_noise(labelled([0.25, 0.5, 10.0]), 1.0, seed=2)
+    assert all(
+        new != old and new in (0.25, 0.5, 10) for new, old in zip(noisy.y, [0.25, 0.5, 10], strict=True)
+    )
+
+
+def test_what_is_not_judged_stays_so_and_counts_in_no_share():
+    labels = [np.nan, 0, 1, 2, np.nan, 1, np.nan, 0]
+    data = labelled(labels)
+    for seed in range(5):
+        noisy = with_label_noise(data, 0.4, seed=seed)  # of five judged documents two
+        assert np.isnan(noisy.y).tolist() == np.isnan(labels).tolist()
+        assert np.nansum(noisy.y != data.y) - 3 == 2  # NaN is unlike itself
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,25 @@ def test_parts_are_counted_together_but_their_queries_apart():
 
 
 def test_a_negative_label_is_the_bottom_of_the_scale():
-    assert describe(Dataset([[1.0], [1.0]], [-1, 1], [1, 1])).mean_label == (0 - -1) / (1 - -1)
+    with pytest.warns(UserWarning, match="below 0"):
+        data = Dataset([[1.0], [1.0]], [-1, 1], [1, 1])
+    assert describe(data).mean_label == (0 - -1) / (1 - -1)
     assert describe(Dataset([[1.0], [1.0]], [0, 0], [1, 1])).mean_label == 0
+
+
+def test_documents_that_nobody_judged_count_apart():
+    data = Dataset(np.ones((5, 1)), [np.nan, 0, 3, np.nan, 1.5], [1, 1, 1, 2, 2])
+    facts = data.describe()
+    assert (facts.n_docs, facts.n_unjudged, facts.max_label) == (5, 2, 3)
+    assert facts.mean_label == (0 + 3 + 1.5) / 3 / 3
+    assert facts.label_counts == {0: 1, 1.5: 1, 3: 1}
+    assert facts.to_json()["not_judged"] == 2
+    assert facts.row()["Not judged"] == "2"
+    assert repr(data) == "Dataset(2 queries, 5 documents (2 not judged), 1 features)"
+    nobody = Dataset(np.ones((2, 1)), [np.nan, np.nan], [1, 1]).describe()
+    assert (nobody.n_unjudged, nobody.label_counts) == (2, {})
+    assert np.isnan(nobody.mean_label)
+    assert np.isnan(nobody.max_label)
 
 
 def test_what_a_reader_filled_in_still_counts_as_undefined():

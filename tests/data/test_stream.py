@@ -19,7 +19,7 @@ from pomona.data.table import read_table
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "data"
+    return tmp_path / "cache" / "pomona-parsed"
 
 
 @pytest.fixture
@@ -138,10 +138,14 @@ def test_binary_tables_in_pieces(
     found = read_table(path, doc_id="doc", cache=kept)
     assert_same(found, expected)
     assert streams == [1]
-    null = frame.with_columns(pl.when(pl.col("clicks") == 133).then(None).otherwise("label").alias("label"))
-    null.write_parquet(path) if suffix == ".parquet" else null.write_ipc(path)
-    with pytest.raises(PomonaError, match=r"column 'label' is null in 1 rows \(first: row 134\)"):
-        read_table(path, doc_id="doc", cache=kept)
+    for name in ("qid", "label"):
+        is_there = pl.col("clicks") != 133
+        null = frame.with_columns(pl.when(is_there).then(name).otherwise(None).alias(name))
+        null.write_parquet(path) if suffix == ".parquet" else null.write_ipc(path)
+        if name == "qid":
+            with pytest.raises(PomonaError, match=r"column 'qid' is null in 1 rows \(first: row 134\)"):
+                read_table(path, doc_id="doc", cache=kept)
+    assert np.flatnonzero(np.isnan(read_table(path, doc_id="doc", cache=kept).y)).tolist() == [133]
 
 
 def _counted(function: Any, calls: list[int]) -> Any:

@@ -85,7 +85,7 @@ def parse(text: bytes, largest_id: int) -> Parsed:
 
         label_at, label_text = tokens[0]
         label = value_of(label_text)
-        if label is None or not np.isfinite(label):
+        if label is None or np.isinf(label):
             raise refused(label_at)
         at, query = tokens[1] if len(tokens) > 1 else (len(content), b"")
         if not query.startswith(b"qid:"):

@@ -219,7 +219,7 @@ def _last_feature_id(text, start, end, with_comments):
 def index_lines(first, last, text, words, with_queries):
     """The heads of the documents whose lines start in bytes `[first, last)`, up to the first bad one.
 
-    (labels, NaN where only Python can tell; query ids as integers; where they start; where the features
+    (labels, inf where only Python can tell; query ids as integers; where they start; where the features
     start; whether every query id is an integer; the largest last feature id; place and kind of error).
     """
     n_lines, n_comments = 1, 0
@@ -241,10 +241,10 @@ def index_lines(first, last, text, words, with_queries):
         if not _ends_content(text, p):
             error_at = np.int64(p)
             p, label, status = _read_number(text, p)
-            if status > _UNSURE or not _ends_token(text, p) or (status == _NUMBER and not np.isfinite(label)):
+            if status > _UNSURE or not _ends_token(text, p) or (status == _NUMBER and np.isinf(label)):
                 error = BAD_LABEL
                 break
-            labels[n] = label if status == _NUMBER else np.nan
+            labels[n] = label if status == _NUMBER else np.inf
             if with_queries:
                 p = _skip_blanks(text, p)
                 error_at = np.int64(p)

@@ -26,8 +26,9 @@ _WHY: dict[Severity, dict[str, str]] = {
     "error": {
         "one label level": "all documents carry the same label, so there is nothing to learn and nothing to "
         "measure.",
-        "negative label": "a negative label often means 'not judged': gains of it are negative, and no two "
-        "tools agree.",
+        "no label": "no document is judged, so there is nothing to learn and nothing to measure.",
+        "negative label": "a negative label often means 'not judged': measures take it so, rankers learn a "
+        "grade below 0, and no two tools agree. NaN says that a document is not judged.",
         "infinite value": "linear and neural methods, and every normalization, turn it into NaN.",
         "same query in two parts": "what is tested (or tuned on) was trained on, so the numbers are too "
         "good.",
@@ -36,6 +37,8 @@ _WHY: dict[Severity, dict[str, str]] = {
         "fractional label": "most tools read labels as integers and would cut these down.",
         "empty query": "no document is relevant: tools count such a query as 0, as 1 or not at all, which "
         "moves every mean.",
+        "query without a label": "none of its documents is judged: nothing can be learned from it, and its "
+        "value is mere convention.",
         "one-document query": "there is only one ranking: the query adds a constant to every ranker's mean.",
         "very long query": "no list of results is so long: documents of several queries, or of none, may "
         "have got one id.",
@@ -55,6 +58,8 @@ _WHY: dict[Severity, dict[str, str]] = {
     },
     "note": {
         "label levels": "measures with exponential gain weigh each level twice as high as the one below.",
+        "not judged": "training gives such a document weight 0, and measures count it as not relevant; "
+        "measures such as bpref leave it out.",
         "identical rows": "features and label repeat within a query: their order rests on the tie rule "
         "alone.",
         "undefined value": "trees send it to a side of its own; other methods need it filled in.",
@@ -168,14 +173,17 @@ def _of_details(check: str, part: str, unit: str, count: int, details: Sequence[
 
 def _label_findings(scan: Scan) -> Iterator[Finding]:
     y = scan.data.y
-    levels, counts = np.unique(y, return_counts=True)
+    is_judged = ~np.isnan(y)
+    levels, counts = np.unique(y[is_judged], return_counts=True)
     shown = [f"label {level:g}: {count} documents" for level, count in zip(levels, counts, strict=True)]
+    unjudged = np.flatnonzero(~is_judged)
+    yield _of_documents(scan, "not judged" if len(levels) else "no label", unjudged, lambda _: "")
     if len(levels) == 1:
-        yield _of_details("one label level", scan.name, "documents", len(y), shown)
-    else:
+        yield _of_details("one label level", scan.name, "documents", int(counts[0]), shown)
+    elif len(levels):
         text = ", ".join(shown[:10]) + (" …" if len(shown) > 10 else "")
         yield _of_details("label levels", scan.name, "levels", len(levels), [text])
-    for check, is_odd in (("negative label", y < 0), ("fractional label", y != np.floor(y))):
+    for check, is_odd in (("negative label", y < 0), ("fractional label", is_judged & (y != np.floor(y)))):
         rows = np.flatnonzero(is_odd)
         shown = [f"label {y[row]:g}" for row in rows[:N_EXAMPLES]]
         yield _of_documents(scan, check, rows, shown.__getitem__)
@@ -184,6 +192,8 @@ def _label_findings(scan: Scan) -> Iterator[Finding]:
 def _query_findings(scan: Scan) -> Iterator[Finding]:
     empty, single = scan.highest <= 0, scan.lengths == 1
     yield _of_queries(scan, "empty query", np.flatnonzero(empty))
+    if not np.isnan(scan.highest).all():
+        yield _of_queries(scan, "query without a label", np.flatnonzero(np.isnan(scan.highest)))
     yield _of_queries(scan, "one-document query", np.flatnonzero(single))
     yield _of_queries(scan, "very long query", np.flatnonzero(scan.lengths > LONGEST_QUERY))
     alike = (scan.lowest == scan.highest) & ~empty & ~single
@@ -226,7 +236,8 @@ def _doc_id_findings(scan: Scan) -> Iterator[Finding]:
 def _row_findings(scan: Scan) -> Iterator[Finding]:
     y = scan.data.y
     first, later = duplicates(scan.row_hash, scan.query_of_row)
-    differ = y[first] != y[later]
+    unjudged = np.isnan(y)
+    differ = (y[first] != y[later]) & ~unjudged[first] & ~unjudged[later]
     a, b = first[differ], later[differ]
     yield _of_documents(
         scan,
@@ -234,8 +245,9 @@ def _row_findings(scan: Scan) -> Iterator[Finding]:
         b,
         lambda n: f"label {y[b[n]]:g}, but {y[a[n]]:g} in row {scan.row(a[n])}",
     )
-    twins = first[~differ]
-    yield _of_documents(scan, "identical rows", later[~differ], lambda n: f"same as row {scan.row(twins[n])}")
+    alike = ~differ & (unjudged[first] == unjudged[later])
+    twins = first[alike]
+    yield _of_documents(scan, "identical rows", later[alike], lambda n: f"same as row {scan.row(twins[n])}")
 
 
 def _value_findings(scan: Scan) -> Iterator[Finding]:

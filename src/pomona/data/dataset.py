@@ -17,9 +17,12 @@ from pomona.data.columns import (
     checked_features,
     checked_labels,
     checked_weights,
+    document_ids,
     ids_of_rows,
     refuse_other_index,
+    warn_of_negative,
 )
+from pomona.data.precision import Rounding, warn_of
 from pomona.data.rows import column, gather, ranks_of
 from pomona.data.taken_rows import TakenRows, take
 from pomona.data.text import TextColumn, offsets
@@ -44,7 +47,8 @@ class Dataset:
     ----------
     X : (n_docs, n_features) array, SciPy sparse matrix or data frame; NaN means undefined. Columns of a frame
         that hold texts or categories become codes, whose names are in `categories`.
-    y : (n_docs,) labels; NaN means not judged.
+    y : (n_docs,) labels; NaN means not judged. A label below 0 is kept, and warned of: measures take it as
+        not judged, rankers as a grade below 0.
     qid : (n_docs,) query ids, integers or strings.
     group : instead of `qid`, the number of documents of each query, one after the other, as LightGBM has it;
         queries are then numbered from 0.
@@ -79,6 +83,10 @@ class Dataset:
     """By place of a feature of categories, their names: value k in X is the name k."""
     n_undefined: int | None
     """How many feature values the source left undefined, where a reader counted and filled them in."""
+    index: Any
+    """Of the pandas frame in which the rows came: other columns must have it, too; else None."""
+    rounding: str
+    """What a reader noticed that float32 changes of the features, in words."""
     _X: Features
     _y: Labels
     _weight: Values | None
@@ -99,21 +107,52 @@ class Dataset:
         feature_names: Sequence[str] | None = None,
         weight: ArrayLike | None = None,
     ) -> None:
-        refuse_other_index(X, y=y, qid=qid, weight=weight)
+        rounding = Rounding()
+        self._take(X, y, qid, group, doc_ids, feature_names, weight, rounding)
+        warn_of_negative(self._y)
+        warn_of(rounding.note(self.feature_names))
+
+    @classmethod
+    def quiet(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike,
+        *,
+        doc_ids: Iterable[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+        weight: ArrayLike | None = None,
+    ) -> Dataset:
+        """The same for readers, which warn of labels and features themselves, once a file."""
+        data = cls.__new__(cls)
+        data._take(X, y, qid, None, doc_ids, feature_names, weight, None)
+        return data
+
+    def _take(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None,
+        group: ArrayLike | None,
+        doc_ids: Iterable[str] | None,
+        feature_names: Sequence[str] | None,
+        weight: ArrayLike | None,
+        rounding: Rounding | None,
+    ) -> None:
+        refuse_other_index(X, y=y, qid=qid, doc_ids=doc_ids, weight=weight)
+        index: Any = getattr(X, "index", None)
         categories: Categories = _NONE
         if hasattr(type(X), "columns"):  # asked of the type: a lazy frame would warn or compute
             from pomona.data.table import columns_of_frame
 
-            X, column_names, categories = columns_of_frame(X)
+            X, column_names, categories = columns_of_frame(X, rounding=rounding)
             has_names = column_names != [str(j) for j in range(len(column_names))]
             feature_names = column_names if feature_names is None and has_names else feature_names
-        features = checked_features(X)
+        features = checked_features(X, rounding)
         labels = checked_labels(y, len(features))
         weights = None if weight is None else checked_weights(weight, labels.size)
         order, query_ptr, qids = gather(ids_of_rows(qid, group, labels.size))
-        texts = None if doc_ids is None else TextColumn.of(doc_ids)
-        if texts is not None and len(texts) != labels.size:
-            raise InputError(f"found {len(texts)} document ids for {labels.size} documents")
+        texts = None if doc_ids is None else document_ids(doc_ids, labels.size)
         if order is not None:
             features, labels = features[order], labels[order]
             texts = None if texts is None else texts.take(order)
@@ -127,6 +166,7 @@ class Dataset:
             categories=categories,
         )
         vars(self).update(vars(gathered))
+        self.index = index if hasattr(index, "equals") else None
 
     @classmethod
     def from_parts(
@@ -152,6 +192,7 @@ class Dataset:
         data._weight, data._given_y = weight, given_y
         data._query_ptr, data.qids, data.input_order = query_ptr, qids, input_order
         data.categories, data.n_undefined, data._as_it_came = dict(categories), n_undefined, {}
+        data.index, data.rounding = None, ""
         if feature_names is None:
             feature_names = numbered(X.shape[1])
         elif len(feature_names) != X.shape[1]:
@@ -175,7 +216,9 @@ class Dataset:
             "categories": self.categories,
             "n_undefined": self.n_undefined,
         }
-        return Dataset.from_parts(**{**parts, **changes})
+        data = Dataset.from_parts(**{**parts, **changes})
+        data.index = None if {"query_ptr", "input_order"} & changes.keys() else self.index
+        return data
 
     @classmethod
     def from_frame(cls, frame: Any, *, label: str, qid: str, doc_id: str | None = None) -> Dataset:
@@ -453,7 +496,9 @@ class Dataset:
         return self.describe()._repr_html_()
 
     def __repr__(self) -> str:
-        return f"Dataset({self.n_queries} queries, {self.n_docs} documents, {self.n_features} features)"
+        n_unjudged = int(np.isnan(self._y).sum())
+        documents = f"{self.n_docs} documents" + f" ({n_unjudged} not judged)" * (n_unjudged > 0)
+        return f"Dataset({self.n_queries} queries, {documents}, {self.n_features} features)"
 
 
 @cache

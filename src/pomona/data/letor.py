@@ -26,7 +26,7 @@ from pomona._machine import in_units, memory_room, require_memory
 from pomona._types import Features, Labels, Offsets
 from pomona.data import _letor_kernels as kernels
 from pomona.data import parsed_cache
-from pomona.data.columns import LARGEST_LABEL
+from pomona.data.columns import LARGEST_LABEL, warn_of_negative
 from pomona.data.compression import is_plain, plain_name
 from pomona.data.dataset import Dataset
 from pomona.data.letor_source import (
@@ -37,6 +37,7 @@ from pomona.data.letor_source import (
     read_comments,
 )
 from pomona.data.overlap import warn_of_shared_queries
+from pomona.data.precision import Rounding, columns_in_doubt, warn_of
 from pomona.data.query_sizes import QuerySizes
 from pomona.data.rows import gather
 from pomona.data.text import text_array
@@ -45,6 +46,7 @@ from pomona.errors import InputError
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
 _NAMES_A_CHECK, _BYTES_A_NAME = 1 << 15, 512
+_LINES_LOOKED_AT, _LINES_READ_AGAIN = 1024, 64
 _BYTES_STREAMED = 1 << 27  # at a time, of text that does not fit into memory, or is kept in the cache
 _DECOMPRESSED = 8  # bytes of text in a compressed byte, about
 
@@ -98,15 +100,20 @@ def read_letor(
     if np.isinf(filling) and np.isfinite(undefined):
         raise InputError(f"undefined must be NaN or a value that float32 can hold, found {undefined}")
 
-    given = files, n_features, filling, query_files
-    parse, pieces = partial(_parse, *given), partial(_pieces, *given)
-    stream = parsed_cache.Stream(str(files[0]), pieces, undefined=float(filling))
-    if not cache:
-        return parsed_cache.mapped(stream) if _are_beyond_memory(files) else parse()
-    sources, parameters = [*files, *(query_files or ())], [n_features, float(undefined), len(files)]
-    return parsed_cache.kept(
-        sources, parameters, parse, lambda: stream if _size_of(files) > _BYTES_STREAMED else None
-    )
+    given, rounding = (files, n_features, filling, query_files), Rounding()
+    parse, pieces = partial(_parse, *given), partial(_pieces, *given, rounding)
+    stream = parsed_cache.Stream(str(files[0]), pieces, undefined=float(filling), rounding=rounding)
+    if cache:
+        sources, parameters = [*files, *(query_files or ())], [n_features, float(undefined), len(files)]
+        data = parsed_cache.kept(
+            sources, parameters, parse, lambda: stream if _size_of(files) > _BYTES_STREAMED else None
+        )
+    else:
+        data = parsed_cache.mapped(stream) if _are_beyond_memory(files) else parse()
+    place = ", ".join(map(str, files))
+    warn_of_negative(data.gathered().y, place)
+    warn_of(data.rounding and f"{place}: {data.rounding}")
+    return data
 
 
 @dataclass(frozen=True)
@@ -143,7 +150,9 @@ def _parse(
         for number, file in enumerate(files if heads.error is None else ()):
             sizes.check(number, file, n_rows[number])
         queries = sizes.queries_of(0, len(heads.labels))
-    data = _documents(source, heads, n_features, undefined, queries)
+    rounding = Rounding()
+    data = _documents(source, heads, n_features, undefined, queries, rounding)
+    data.rounding = rounding.note(data.feature_names)
     if len(files) > 1 and query_files is None:
         ends = np.searchsorted(heads.features_at, source.starts[1:])
         of_files = [np.unique(part) for part in np.split(heads.queries, ends)]
@@ -153,7 +162,11 @@ def _parse(
 
 
 def _pieces(
-    files: Sequence[Path], n_features: int | None, undefined: np.float32, query_files: Sequence[Path] | None
+    files: Sequence[Path],
+    n_features: int | None,
+    undefined: np.float32,
+    query_files: Sequence[Path] | None,
+    rounding: Rounding,
 ) -> Iterator[Dataset]:
     """The same documents, some lines at a time."""
     size = max(BYTES_A_PIECE, min(_BYTES_STREAMED, memory_room() // 16))
@@ -169,7 +182,7 @@ def _pieces(
             if n == 0 and heads.error is None:
                 continue
             queries = None if sizes is None else sizes.queries_of(n_docs, n_docs + n)
-            piece = _documents(source, heads, n_features, undefined, queries)
+            piece = _documents(source, heads, n_features, undefined, queries, rounding)
             qids.update(piece.qids.tolist())
             n_docs += n
             yield piece
@@ -189,8 +202,12 @@ def _documents(
     n_features: int | None,
     undefined: np.float32,
     queries: NDArray[np.int64] | None,
+    rounding: Rounding,
 ) -> Dataset:
-    """The documents of a text whose heads are read; `queries` has their query ids, where no line has."""
+    """The documents of a text whose heads are read; `queries` has their query ids, where no line has.
+
+    rounding : is told what float32 changes of the features.
+    """
     n_docs = len(heads.labels)
     order, query_ptr, qids = gather(heads.queries if queries is None else queries)
     qids = qids if heads.names is None else text_array(heads.names)[qids]
@@ -201,6 +218,7 @@ def _documents(
     X, n_undefined, hash_at = _read_features(source, heads, rows, n_features, undefined)
     if heads.error is not None:  # only now, because an earlier line may have a wrong feature
         raise heads.error
+    _look_for_rounding(source, heads, rows, X, rounding)
     comments, doc_ids = read_comments(source, hash_at if order is None else hash_at[order])
     return Dataset.from_parts(
         X,
@@ -249,7 +267,7 @@ def _read_heads(source: LetorSource, with_queries: bool) -> _Heads:
 
 def _with_exact_labels(source: LetorSource, heads: _Heads) -> _Heads:
     """Read the labels that the kernel could not be sure of, and those that float32 may have rounded."""
-    for i in np.flatnonzero(~(np.abs(heads.labels) < LARGEST_LABEL)).tolist():
+    for i in np.flatnonzero(np.abs(heads.labels) >= LARGEST_LABEL).tolist():
         at = int(heads.features_at[i])
         while at > 0 and source.text[at - 1] != ord("\n"):
             at -= 1
@@ -353,11 +371,46 @@ def _read_exactly(source: LetorSource, at: int, undefined: np.float32, out: NDAr
         out[int(feature) - 1] = number
 
 
+def _look_for_rounding(
+    source: LetorSource, heads: _Heads, rows: Offsets, X: Features, rounding: Rounding
+) -> None:
+    """Tell what float32 has changed, found from some of the lines, so that reading takes no longer.
+
+    The text is looked at again only where float32 values show that something may be lost: a few lines of a
+    column in which they lie close together, and those that hold whole numbers beyond 2^24.
+    """
+    some = np.unique(np.linspace(0, len(X) - 1, min(len(X), _LINES_LOOKED_AT)).astype(np.int64))
+    after = X[rows[some] if rows.size else some]
+    rounding.add_ranges(after)
+    large, few = columns_in_doubt(after, X)
+    doubtful = large + few
+    if not doubtful:
+        return
+    is_wanted = (np.abs(after[:, large]) >= LARGEST_LABEL).any(axis=1)
+    if few:
+        is_wanted[:: max(len(some) // _LINES_READ_AGAIN, 1)] = True
+    lines = np.flatnonzero(is_wanted)
+    lines = lines[:: max(len(lines) // _LINES_READ_AGAIN, 1)]
+    place = {j + 1: n for n, j in enumerate(doubtful)}
+    wanted = re.compile(rb"(?<![^ \t])0*(%s):([^ \t\r]+)" % b"|".join(b"%d" % feature for feature in place))
+    before = np.full((len(lines), len(doubtful)), np.nan, object)
+    for n, line in enumerate(some[lines].tolist()):
+        for feature, value in wanted.findall(source.content(int(heads.features_at[line]))):
+            if value != b"NULL":
+                before[n, place[int(feature)]] = int(value) if value.isdigit() else float(value)
+    for j, column in zip(doubtful, before.T, strict=True):
+        is_there = np.array([value == value for value in column])
+        rounding.add_column(j, column[is_there], after[lines[is_there], j])
+        # Of large numbers all were read again, or every so many; of the others few.
+        rounding.n_values[j] += np.count_nonzero(after[~is_wanted, j]) * len(lines) // max(is_wanted.sum(), 1)
+        rounding.add_range(j, X[:, j])
+
+
 def _error(source: LetorSource, at: int, code: int, largest: int = 0) -> InputError:
     """What is wrong here, in words; `largest` is the last feature id that may be."""
     query_file = plain_name(source.files[source.file_at(at)]) + ".query"
     expected = {
-        kernels.BAD_LABEL: "a label: a finite number",
+        kernels.BAD_LABEL: "a label: a finite number, or nan for not judged",
         kernels.NO_QUERY: "qid: and the query id (if another file holds the number of rows of each query, "
         f"as LightGBM has it, read with query_file={query_file!r})",
         kernels.BAD_QUERY: f"a query id of 1 to {kernels.LONGEST_QUERY_ID} bytes without control characters",

@@ -24,7 +24,8 @@ def with_label_noise(
 ) -> Dataset:
     """The same data with the share `rate` of its labels changed, each to another grade.
 
-    `grades` are the valid labels; those that occur in `data` when left out.
+    `grades` are the valid labels; those that occur in `data` when left out. Documents that are not judged
+    stay so, and do not count in the share.
 
     >>> data = Dataset(np.zeros((8, 1)), [0, 1, 2, 0, 0, 1, 0, 2], [1, 1, 1, 1, 2, 2, 2, 2])
     >>> noisy = with_label_noise(data, 0.5, seed=3)
@@ -33,19 +34,22 @@ def with_label_noise(
     """
     if not 0 <= rate <= 1:
         raise InputError(f"rate must be in [0, 1], found {rate}")
-    levels: Labels = np.unique(np.asarray(data.y if grades is None else grades, np.float32))
+    is_judged = ~np.isnan(data.y)
+    levels: Labels = np.unique(np.asarray(data.y[is_judged] if grades is None else grades, np.float32))
+    if not is_judged.any():
+        return data
     codes = np.searchsorted(levels, data.y).clip(max=levels.size - 1)
-    if not np.array_equal(levels[codes], data.y):
+    if not np.array_equal(levels[codes][is_judged], data.y[is_judged]):
         raise InputError(f"a label of the data is none of the grades {levels.tolist()}")
     if rate > 0 and levels.size < 2:
         raise InputError(f"noise needs two grades at least, found only {levels.tolist()}")
     # 0.29 × 100 is 28.999…96 in floating point, and means 29.
-    n_changed = math.floor(rate * data.n_docs + 1e-9)
+    n_changed = math.floor(rate * int(is_judged.sum()) + 1e-9)
     rng = np.random.default_rng(seed)
     order = rng.permutation(data.n_docs)
     # Going 1..K−1 grades on, around the end, reaches every other grade and never the same.
     steps = rng.integers(1, max(2, levels.size), data.n_docs)
-    changed = order[:n_changed]
+    changed = order[is_judged[order]][:n_changed]
     labels = data.y.copy()
     labels[changed] = levels[(codes[changed] + steps[changed]) % levels.size]
     return data.replace(y=labels)

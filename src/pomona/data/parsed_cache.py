@@ -15,7 +15,7 @@ import os
 import secrets
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from pomona._arrays import read_arrays, write_arrays
 from pomona._cache import cache_part, forget, is_private
 from pomona.data.dataset import Dataset
+from pomona.data.precision import Rounding
 from pomona.data.stream import write_stream
 from pomona.data.text import TextColumn
 from pomona.errors import InputError, PomonaError
 
-_KIND = "dataset 3"  # changes whenever the reader would make other arrays of the same text
+_KIND = "dataset 4"  # changes whenever the reader would make other arrays of the same text
 _N_BLOCKS, _BLOCK = 16, 4096
 _KEPT_DAYS = 30
 
@@ -42,6 +43,8 @@ class Stream:
     pieces: Callable[[], Iterable[Dataset]]
     feature_names: Sequence[str] | None = None
     undefined: float = 0.0
+    rounding: Rounding = field(default_factory=Rounding)
+    """Is told by the pieces what float32 changes of the features."""
 
 
 def kept(
@@ -93,7 +96,7 @@ def _streamed(path: Path, facts: dict[str, Any], stream: Stream, is_kept: Callab
     """Pieces written to a file, which is kept if it is known at the end to be a copy, and mapped."""
     logging.getLogger("pomona").warning(f"reading {stream.name}, which is large, into {path.parent} …")
     facts = {**facts, "feature_names": stream.feature_names}
-    write_stream(path, _KIND, facts, stream.pieces(), stream.undefined)
+    write_stream(path, _KIND, facts, stream.pieces(), stream.undefined, stream.rounding)
     data = _dataset(*read_arrays(path, _KIND, mapped=True, writable=False))
     if not is_kept():
         with contextlib.suppress(OSError):  # Windows deletes no file that is mapped: `forget` will
@@ -142,7 +145,12 @@ def _fingerprint_of(path: Path) -> list[Any]:
 
 def _facts(data: Dataset) -> dict[str, Any]:
     categories = {str(place): names for place, names in data.categories.items()}
-    return {"n_undefined": data.n_undefined, "feature_names": data.feature_names, "categories": categories}
+    return {
+        "n_undefined": data.n_undefined,
+        "feature_names": data.feature_names,
+        "categories": categories,
+        "rounding": data.rounding,
+    }
 
 
 def _arrays(data: Dataset) -> dict[str, NDArray[Any]]:
@@ -173,7 +181,7 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         and arrays["X"].dtype == arrays["y"].dtype == np.float32
     ):
         raise ValueError("the arrays do not belong together")
-    return Dataset.from_parts(
+    data = Dataset.from_parts(
         arrays["X"],
         arrays["y"],
         arrays["query_ptr"],
@@ -185,3 +193,5 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         doc_ids=columns.get("doc_ids"),
         comments=columns.get("comments"),
     )
+    data.rounding = str(header["rounding"])
+    return data

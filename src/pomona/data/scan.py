@@ -99,8 +99,9 @@ class Scan:
         self.starts, self.lengths = data.query_ptr[:-1], np.diff(data.query_ptr)
         self.query_of_row = np.repeat(np.arange(data.n_queries), self.lengths)
         self.facts, self.feature_hash = _feature_scan(X, bits, read_only(data.query_ptr))
-        self.lowest = np.minimum.reduceat(data.y, self.starts)
-        self.highest = np.maximum.reduceat(data.y, self.starts)
+        # Of the documents that are judged; NaN where none is.
+        self.lowest = np.fmin.reduceat(data.y, self.starts)
+        self.highest = np.fmax.reduceat(data.y, self.starts)
         # One number a query for its rows in any order; rows that are all equal tell queries apart badly.
         mixed = (self.row_hash ^ (self.row_hash >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
         self.query_hash: Hashes = np.add.reduceat(mixed, self.starts)

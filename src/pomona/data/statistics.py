@@ -4,6 +4,7 @@ The columns are those of Table 3.1 of the thesis that this library grew from. *F
 distinct features seen: columns with at least one defined value. (A column that is zero everywhere was
 seen; a column of a sparse file that no line mentions was not, provided it was read with
 `undefined=nan`.) *Mean label* is normalized to [0, 1] by the largest label, grade 0 being the lowest.
+Documents that are not judged (NaN) count as documents, but in nothing that is said of labels.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Statistics:
     max_label: float
     n_undefined: int
     label_counts: dict[float, int]
+    n_unjudged: int = 0
 
     @property
     def has_undefined(self) -> bool:
@@ -56,7 +58,8 @@ class Statistics:
     def row(self) -> dict[str, str]:
         """The row as printed: column title to text."""
         columns = {title: format(getattr(self, name), how) for name, (title, how, _) in _COLUMNS.items()}
-        return {**columns, "Undefined": "Yes" if self.has_undefined else "No"}
+        unjudged = {"Not judged": str(self.n_unjudged)} if self.n_unjudged else {}
+        return {**columns, **unjudged, "Undefined": "Yes" if self.has_undefined else "No"}
 
     def _repr_html_(self) -> str:
         row = self.row()
@@ -68,6 +71,7 @@ class Statistics:
             **{key: getattr(self, name) for name, (_, _, key) in _COLUMNS.items()},
             "undefined": self.has_undefined,
             "undefined_values": self.n_undefined,
+            "not_judged": self.n_unjudged,
             "label_counts": {f"{label:g}": count for label, count in self.label_counts.items()},
         }
 
@@ -99,9 +103,10 @@ def describe(*parts: Dataset) -> Statistics:
         n_undefined += int(undefined.sum()) if part.n_undefined is None else part.n_undefined
         seen[: part.n_features] |= undefined < part.n_docs
     label_counts = _label_counts(parts)
-    n_docs = sum(label_counts.values())
-    lowest, largest = min(0.0, *label_counts), max(label_counts)
-    mean = sum(label * count for label, count in label_counts.items()) / n_docs
+    n_docs, n_judged = sum(part.n_docs for part in parts), sum(label_counts.values())
+    lowest, largest = min(label_counts, default=np.nan), max(label_counts, default=np.nan)
+    lowest = min(0.0, lowest) if n_judged else np.nan
+    mean = sum(label * count for label, count in label_counts.items()) / n_judged if n_judged else np.nan
     return Statistics(
         n_queries=lengths.size,
         n_docs=n_docs,
@@ -110,10 +115,11 @@ def describe(*parts: Dataset) -> Statistics:
         mode_docs=int(np.bincount(lengths).argmax()),  # the smallest of the most frequent
         min_docs=int(lengths.min()),
         max_docs=int(lengths.max()),
-        mean_label=(mean - lowest) / (largest - lowest) if largest > lowest else 0.0,
+        mean_label=0.0 if largest == lowest else (mean - lowest) / (largest - lowest),
         max_label=largest,
         n_undefined=n_undefined,
         label_counts=label_counts,
+        n_unjudged=n_docs - n_judged,
     )
 
 
@@ -126,5 +132,6 @@ def _undefined_by_feature(data: Dataset, rows_at_once: int = 65536) -> np.ndarra
 
 
 def _label_counts(parts: Sequence[Dataset]) -> dict[float, int]:
-    labels, counts = np.unique(np.concatenate([part.y for part in parts]), return_counts=True)
+    labels = np.concatenate([part.y for part in parts])
+    labels, counts = np.unique(labels[~np.isnan(labels)], return_counts=True)
     return dict(zip(labels.tolist(), counts.tolist(), strict=True))

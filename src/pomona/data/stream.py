@@ -7,6 +7,7 @@ copied once more, to where they belong.
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ from numpy.typing import NDArray
 from pomona._arrays import array_file, read_arrays
 from pomona._machine import require_memory
 from pomona._types import Features, Labels, Offsets
-from pomona.data.dataset import Dataset
+from pomona.data.dataset import Dataset, numbered
+from pomona.data.precision import Rounding
 from pomona.data.rows import gather
 from pomona.data.text import TextColumn
 
@@ -29,6 +31,7 @@ _NAMES = (
     *(f"{name}.{part}" for name in _COLUMNS for part in ("buffer", "offsets")),
 )
 _ROWS_A_BLOCK = 1 << 14
+_ROOM_FOR_NOTE = 4000
 _BYTES_A_ROW = 96  # while queries are gathered, at the most
 
 
@@ -93,16 +96,22 @@ class _Rows:
 
 
 def write_stream(
-    path: Path, kind: str, facts: dict[str, Any], pieces: Iterable[Dataset], undefined: float
+    path: Path,
+    kind: str,
+    facts: dict[str, Any],
+    pieces: Iterable[Dataset],
+    undefined: float,
+    rounding: Rounding,
 ) -> None:
     """Write the pieces as one file of `kind`, as if their rows had been read at once.
 
     facts : the header of the file, to which the number of undefined values is added.
+    rounding : has been told by the pieces, once they are written, what float32 changes.
     undefined : the value of features that a piece has no column for.
     """
     came = path.with_name(f"{path.stem}.{secrets.token_hex(4)}.came")
     rows = _Rows()
-    header = {**facts, "n_undefined": None, "categories": {}}
+    header = {**facts, "n_undefined": None, "categories": {}, "rounding": " " * _ROOM_FOR_NOTE}
     try:
         with array_file(came, kind, header, _NAMES) as file:
             file.write("X", rows.features(pieces))
@@ -111,6 +120,10 @@ def write_stream(
             if rows.n_undefined is not None:
                 missing = sum(n * (width - w) for n, w in zip(rows.lengths, rows.widths, strict=True))
                 header["n_undefined"] = rows.n_undefined + missing
+            note = rounding.note(facts["feature_names"] or numbered(width))
+            header["rounding"] = (
+                note if len(json.dumps(note)) <= _ROOM_FOR_NOTE else note[: _ROOM_FOR_NOTE // 8]
+            )
             if is_whole:
                 file.entries[0]["shape"] = [sum(rows.lengths), width]
                 for name, array in arrays.items():

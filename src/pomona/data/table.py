@@ -1,7 +1,8 @@
 """Datasets from data frames (pandas, polars, any that narwhals knows) and from files of tables.
 
 One column is the label, one the query id, perhaps one the document id; every other column is a feature.
-Null means undefined in a feature (NaN) and is refused in a label or a query id. Texts and categories become
+Null means undefined in a feature (NaN), not judged in a label (NaN), no id in a document id, and is refused
+in a query id. Texts and categories become
 codes that keep their names (`categories.py`).
 """
 
@@ -19,11 +20,13 @@ from numpy.typing import NDArray
 from pomona._extras import naming_extras
 from pomona._machine import memory_room, require_memory
 from pomona.data.categories import Categories, codes_of, is_category
+from pomona.data.columns import warn_of_negative
 from pomona.data.compression import is_plain, plain_name, read_bytes
 from pomona.data.dataset import Dataset
 from pomona.data.frame_column import check_column, check_no_null, exact_values, numbers_of, texts_of
 from pomona.data.parsed_cache import Stream, kept, mapped
 from pomona.data.plain_frame import as_table, plain_values
+from pomona.data.precision import Rounding, warn_of
 from pomona.data.table_size import bytes_of_cells, check_delimited, parquet_bytes, require_cells
 from pomona.errors import InputError
 
@@ -43,6 +46,15 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
     >>> data.X.tolist(), data.y.tolist(), data.feature_names
     ([[1.5], [nan]], [2.0, 0.0], ('bm25',))
     """
+    rounding = Rounding()
+    data = _dataset_of(frame, label, qid, doc_id, rounding)
+    warn_of_negative(data.y, f"column {label!r}")
+    warn_of(rounding.note(data.feature_names))
+    return data
+
+
+def _dataset_of(frame: Any, label: str, qid: str, doc_id: str | None, rounding: Rounding) -> Dataset:
+    """The same without warnings; `rounding` is told what float32 changes."""
     table = _narwhals_frame(frame)
     special = [name for name in (label, qid, doc_id) if name is not None]
     if len(set(special)) < len(special):
@@ -50,13 +62,13 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
     for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id)):
         if name is not None:
             check_column(name, table.columns, use)
-    for name in (label, qid):
-        check_no_null(table.get_column(name), name)
-    X, feature_names, categories = columns_of_frame(table.drop(special))
+    check_no_null(table.get_column(qid), qid)
+    X, feature_names, categories = columns_of_frame(table.drop(special), rounding=rounding)
     labels = table.get_column(label)
-    y = exact_values(labels) if labels.dtype.is_integer() else numbers_of(labels, "label")
+    is_exact = labels.dtype.is_integer() and not labels.is_null().any()
+    y = exact_values(labels) if is_exact else numbers_of(labels, "label")
     try:
-        data = Dataset(
+        data = Dataset.quiet(
             X,
             y,
             exact_values(table.get_column(qid)),
@@ -90,16 +102,22 @@ def read_table(
             frame = read_frame(file, qid, doc_id)
             if frame.is_empty():
                 raise InputError("found no document, expected a row for each below the names of the columns")
-            return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
+            rounding = Rounding()
+            data = _dataset_of(frame, label, qid, doc_id, rounding)
+            data.rounding = rounding.note(data.feature_names)
+            return data
 
     def stream() -> Stream | None:
         with _table_errors(file):
             return _stream(file, label, qid, doc_id, is_kept=cache)
 
     if cache:
-        return kept([file], [label, qid, doc_id], parse, stream)
-    in_pieces = stream()
-    return parse() if in_pieces is None else mapped(in_pieces)
+        data = kept([file], [label, qid, doc_id], parse, stream)
+    else:
+        data = parse() if (in_pieces := stream()) is None else mapped(in_pieces)
+    warn_of_negative(data.gathered().y, f"{file}, column {label!r}")
+    warn_of(data.rounding and f"{file}: {data.rounding}")
+    return data
 
 
 def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bool) -> Stream | None:
@@ -121,16 +139,16 @@ def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bo
     if n_rows <= step or is_inflated or not (is_kept or n_bytes > memory_room()):
         return None
 
+    rounding = Rounding()
+
     def pieces() -> Iterator[Dataset]:
         with _table_errors(file):
-            for name in (label, qid):  # so that what is missing has its place among all rows
-                check_column(name, names, "label" if name == label else "qid")
-                check_no_null(_narwhals_frame(lazy.select(name).collect()).get_column(name), name)
+            check_column(qid, names, "qid")  # so that what is missing has its place among all rows
+            check_no_null(_narwhals_frame(lazy.select(qid).collect()).get_column(qid), qid)
             for first in range(0, n_rows, step):
-                frame = lazy.slice(first, step).collect()
-                yield dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
+                yield _dataset_of(lazy.slice(first, step).collect(), label, qid, doc_id, rounding)
 
-    return Stream(str(file), pieces, features)
+    return Stream(str(file), pieces, features, rounding=rounding)
 
 
 @contextlib.contextmanager
@@ -155,7 +173,7 @@ def read_to_score(
     doc_id: str | None = None,
     features: Sequence[str] = (),
 ) -> Dataset:
-    """The documents of a table that are to be scored: they need no labels, which are 0 where one is missing.
+    """The documents of a table that are to be scored: they need no labels; one that is missing is NaN.
 
     Parameters
     ----------
@@ -173,12 +191,12 @@ def read_to_score(
         wanted = list(features) if features and set(features) <= set(others) else others
         X, names, categories = columns_of_frame(frame.select(wanted))
         labels, queries = columns.get("label"), columns.get("qid")
-        has_labels = labels is not None and labels.dtype.is_numeric() and not labels.is_null().any()
+        has_labels = labels is not None and labels.dtype.is_numeric()
         if queries is not None:
             check_no_null(queries, str(queries.name))
-        data = Dataset(
+        data = Dataset.quiet(
             X,
-            np.nan_to_num(numbers_of(labels, "label")) if has_labels else np.zeros(len(X)),
+            numbers_of(labels, "label") if has_labels else np.full(len(X), np.nan),
             np.zeros(len(X), np.int64) if queries is None else exact_values(queries),
             doc_ids=None if doc_id is None else texts_of(columns["doc_id"]),
             feature_names=names,
@@ -281,10 +299,15 @@ def features_of_frame(frame: Any, dtype: Any = np.float32) -> tuple[NDArray[Any]
 
 
 def columns_of_frame(
-    frame: Any, dtype: Any = np.float32, *, with_categories: bool = True
+    frame: Any, dtype: Any = np.float32, *, with_categories: bool = True, rounding: Rounding | None = None
 ) -> tuple[NDArray[Any], list[str], Categories]:
-    """All columns of a data frame as features, with their names, and the names of categories."""
+    """All columns of a data frame as features, with their names, and the names of categories.
+
+    rounding : is told what float32 changes.
+    """
     if (plain := plain_values(frame)) is not None and (table := as_table(plain[1], dtype)) is not None:
+        if rounding is not None and plain[1].dtype != table.dtype:
+            rounding.add(plain[1], table)
         return table, list(plain[0]), {}
     table = _narwhals_frame(frame)
     names = [str(name) for name in table.columns]
@@ -303,6 +326,9 @@ def columns_of_frame(
             raise InputError(
                 f"column {name!r} holds a finite value beyond float32 (3.4e38): rescale it"
             ) from None
+        if rounding is not None:
+            is_exact = column.dtype.is_integer() and not column.is_null().any()
+            rounding.add_column(place, exact_values(column) if is_exact else values, out[:, place])
     return out, names, categories
 
 
