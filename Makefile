@@ -14,7 +14,8 @@ suite: kernels
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Kernels as plain Python, where an index out of bounds is an error and not whatever lies there in memory.
-KERNEL_TESTS := tests/measures tests/trees/test_walk.py tests/objectives/test_regression.py
+KERNEL_TESTS := tests/measures tests/trees/test_walk.py tests/objectives/test_regression.py \
+	tests/objectives/test_lambdaloss.py::test_ranks_that_a_measure_does_not_weigh_count_nothing
 kernels: $(VENV)/.installed-dev
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -W 'ignore:overflow encountered:RuntimeWarning' $(KERNEL_TESTS)
 

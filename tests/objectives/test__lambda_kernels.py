@@ -35,9 +35,9 @@ def test_given_deltas():
     scores, rows, deltas = np.array([0.0, 1.0]), np.array([1, 0], np.int32), np.array([[0, 0.5], [0.5, 0]])
     gradient, hessian = np.empty((2, 2), np.float32)
     rho = 1 / (1 + np.exp(-2))
-    delta_gradients(scores, rows, deltas, 5, 2.0, False, 3.0, gradient, hessian)
+    delta_gradients(scores, rows, deltas, 5, 2.0, False, 3.0, np.empty(0), gradient, hessian)
     assert gradient == pytest.approx([-3 * 2 * 0.5 * rho, 3 * 2 * 0.5 * rho])
     assert hessian == pytest.approx([3 * 4 * 0.5 * rho * (1 - rho)] * 2)
-    delta_gradients(scores, rows, deltas, 5, 2.0, True, 3.0, gradient, hessian)
+    delta_gradients(scores, rows, deltas, 5, 2.0, True, 3.0, np.empty(0), gradient, hessian)
     push = 2 * 0.5 / 1.01 * rho
     assert gradient[1] == pytest.approx(3 * push * np.log2(1 + 2 * push) / (2 * push))

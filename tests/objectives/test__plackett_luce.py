@@ -13,7 +13,9 @@ def followed(scores, keys, k):
     out = np.empty((2, n), np.float32)
     loss = np.empty(1)
     keys = np.atleast_2d(np.array(keys, float))
-    follow_orders(0, 1, np.array(scores, float), np.array([0, n]), np.ones(1), keys, k, *out, loss)
+    follow_orders(
+        0, 1, np.array(scores, float), np.array([0, n]), np.ones(1), np.empty(0), keys, k, *out, loss
+    )
     return loss[0], *out
 
 

@@ -1,10 +1,12 @@
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from pomona._jit import threads
 from pomona.errors import InputError
+from pomona.measures.position import PositionMeasure
 from pomona.objectives.lambdaloss import LambdaLossObjective
 from pomona.objectives.lambdas import LambdaObjective
 from reference.list_losses import bends, slopes
@@ -93,3 +95,35 @@ def test_refusals():
             LambdaLossObjective(name, [0, 1], [0, 2])
     with pytest.raises(InputError, match="mu must be at least 0, found -1"):
         LambdaLossObjective("ndcg", [0, 1], [0, 2], mu=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Two(PositionMeasure):
+    """A user's measure whose weights end after two ranks."""
+
+    name = "two"
+
+    def values(self, levels):
+        return levels
+
+    def weights(self, n):
+        return np.array([1.0, 0.5])[:n], np.ones(min(n, 2))
+
+
+@pytest.mark.parametrize("measure", ["wta", "sr(clip=false)", Two()])
+def test_ranks_that_a_measure_does_not_weigh_count_nothing(measure):
+    """Weights shorter than the longest query, which `NUMBA_DISABLE_JIT=1` would show."""
+    labels = np.append(np.ones(24), 2)
+    objective = LambdaLossObjective(measure, labels, [0, 25], mu=0.0, truncation=25, normalize=False)
+    gradient, hessian = np.full((2, 25), np.nan, np.float32)
+    objective.gradients(np.arange(25.0, 0, -1), gradient, hessian)
+    weights = np.zeros(25)
+    own = objective._form.weight
+    assert len(own) < 25
+    weights[: len(own)] = own
+    values = objective._values
+    pushes = [
+        weights[a] * (values[24] - values[a]) / (1 + np.exp(-(25.0 - a - 1))) for a in range(24)
+    ]  # weights of the last rank are 0
+    assert gradient[24] == pytest.approx(-sum(pushes), rel=1e-4)
+    assert np.isfinite(hessian).all()

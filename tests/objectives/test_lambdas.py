@@ -1,4 +1,6 @@
 import itertools
+import re
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.ndcg import NDCG
 from pomona.measures.parse import measure
+from pomona.objectives.lambdaloss import LambdaLossObjective
 from pomona.objectives.lambdas import LambdaObjective
 from reference.lambdas import lambdas
 
@@ -300,3 +303,32 @@ def test_what_is_refused():
         LambdaObjective("ndcg", [1, 0], [0, 2], truncation=0)
     with pytest.raises(InputError, match="found 1 scores for 2 documents"):
         LambdaObjective("ndcg", [1, 0], [0, 2]).gradients(np.zeros(1), *np.zeros((2, 2), np.float32))
+
+
+@pytest.mark.parametrize(("measure", "label"), [("dcg", 200), ("dcg@2", 128), ("dcg(gain=linear)", 1e31)])
+def test_gains_that_lambdas_cannot_hold_are_refused(measure, label):
+    with pytest.raises(InputError, match=re.escape(f"label {label:g} has a gain of")):
+        LambdaObjective(measure, [label, 0, 1], [0, 3])
+    LambdaObjective(measure.replace("dcg", "ndcg"), [label, 0, 1], [0, 3])  # over the best sum: at most 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Huge(Measure):
+    name = "huge"
+
+    def of_query(self, labels):
+        return 1e200 * labels[0]
+
+
+def test_changes_that_lambdas_cannot_hold_are_refused():
+    objective = LambdaObjective(Huge(), [2, 0, 1], [0, 3])
+    with pytest.raises(InputError, match="labels 0 to 2 trade places"):
+        objective.gradients(np.zeros(3), *np.empty((2, 3), np.float32))
+
+
+def test_lambdas_that_overflow_come_to_an_end():
+    objective = LambdaLossObjective("dcg", [2, 0, 1], [0, 3], mu=1e308, sigma=1e300)
+    gradient, hessian = np.empty((2, 3), np.float32)
+    with np.errstate(all="ignore"):
+        objective.gradients(np.arange(3.0), gradient, hessian)
+    assert not np.isfinite(gradient).all()

@@ -18,7 +18,7 @@ import numpy as np
 from pomona._beside import compile_beside
 from pomona._jit import address_of, call, kernel, types
 from pomona.measures.closed_form import clip_rule, head_terms, read_past
-from pomona.objectives._pair_lanes import LANES, N_SUMS, push_pairs
+from pomona.objectives._pair_lanes import LANES, N_SUMS, push_clipped_pairs, push_pairs
 from pomona.objectives._rank_kernel import rank
 
 # Typed integers: numba takes a plain 0 for a type of its own, and compiles whatever is called with it again.
@@ -72,8 +72,10 @@ def _add_pairs(
 
     upper, share, lower (…,) terms of Δ · head, others (6, …) see `_lay_out` · below : 1 if the others are the
     head again, of which only the ranks below make pairs, else 0 · sums (5,) room to work in.
+
+    A pair counts r_a r_b. Where Δ is not clipped, r of the row is a factor of its terms, which costs nothing.
     """
-    rule, lambda_size = (near, slope, excess, room), 0.0
+    rule, is_clipped, lambda_size = (near, slope, excess, room), room < np.inf, 0.0
     for a in range(first, last, 2):
         # Two rows at a time: what is read and written of the others then serves both.
         b = min(a + 1, last - 1)
@@ -84,12 +86,21 @@ def _add_pairs(
         if n_vectors == 0:
             continue
         # Against itself a row's Δ is 0.
-        b_shares = (upper[b], share[b]) if b > a else (0.0, 0.0)
-        push_pairs(
-            n_vectors, below, others[0, begin:], others[1, begin:], others[2, begin:], others[3, begin:],
-            others[4, begin:], others[5, begin:], lower[begin:], rule, a_terms, (upper[a], share[a]), b_terms,
-            b_shares, sums,
-        )  # fmt: skip
+        b_upper, b_share = (upper[b], share[b]) if b > a else (0.0, 0.0)
+        a_weight, b_weight = head[5, a], head[5, b]
+        if is_clipped:
+            push_clipped_pairs(
+                n_vectors, below, others[0, begin:], others[1, begin:], others[2, begin:], others[3, begin:],
+                others[4, begin:], others[5, begin:], lower[begin:], rule, (*a_terms, a_weight),
+                (upper[a], share[a]), (*b_terms, b_weight), (b_upper, b_share), sums,
+            )  # fmt: skip
+        else:
+            push_pairs(
+                n_vectors, below, others[0, begin:], others[1, begin:], others[2, begin:], others[3, begin:],
+                others[4, begin:], others[5, begin:], lower[begin:], rule, a_terms,
+                (upper[a] * a_weight, share[a] * a_weight), b_terms,
+                (b_upper * b_weight, b_share * b_weight), sums,
+            )  # fmt: skip
         head[0, a] -= sums[0]
         head[1, a] += sums[1]
         head[0, b] -= sums[2]
@@ -110,7 +121,7 @@ def _distance_rule(differ, sigma, normalize):
 def log2(x):
     """The logarithm of a number of at least 1, to 1e-15: of sums and products, the same bits anywhere."""
     exponent = 0.0
-    while x > 1.5:
+    while 1.5 < x < np.inf:
         x *= 0.5
         exponent += 1.0
     s = (x - 1.0) / (x + 1.0)
@@ -133,10 +144,11 @@ def _write(lambdas, hessians, lambda_size, unit, sigma, weight, normalize, out_g
 
 
 @kernel
-def _lay_out(scores, value, keys, rows, sigma, rest, head):
+def _lay_out(scores, value, relative, keys, rows, sigma, rest, head):
     """Scores and values of the head by rank and of the rest by document; returns whether scores differ.
 
-    rest, head (6, …): lambda, hessian, score, power, value, unranked.
+    rest, head (6, …): lambda, hessian, score, power, value, and r (`relative`, empty where all are 1), which
+    is 0 of what is no document, or of the other part.
     """
     n, m = scores.size, rows.size
     best, lowest = keys[0], keys[m - 1]
@@ -145,12 +157,12 @@ def _lay_out(scores, value, keys, rows, sigma, rest, head):
     for i in range(m + LANES):
         head[0, i] = head[1, i] = 0
     if m < n:
-        rest_score, rest_value, unranked = rest[2], rest[4], rest[5]
+        rest_score, rest_value, rest_weight = rest[2], rest[4], rest[5]
         for j in range(n):
             lowest = min(lowest, scores[j])
             rest_score[j] = sigma * (scores[j] - best)
             rest_value[j] = value[j]
-            unranked[j] = 1
+            rest_weight[j] = relative[j] if relative.size else _ONE
     # In the padding, and for the head where the rest lies, the lowest score: no distance is ever negative.
     floor = np.float32(sigma * (lowest - best))
     for j in range(n, _padded(n)):
@@ -159,7 +171,8 @@ def _lay_out(scores, value, keys, rows, sigma, rest, head):
         head[2, i], head[4, i], head[5, i] = floor, 0, 0
     for i in range(m):
         row = rows[i]
-        head[2, i], head[4, i], head[5, i] = sigma * (keys[i] - best), value[row], 1
+        head[2, i], head[4, i] = sigma * (keys[i] - best), value[row]
+        head[5, i] = relative[row] if relative.size else _ONE
         rest[2, row], rest[5, row] = floor, 0
     return best > lowest
 
@@ -203,15 +216,16 @@ def _add_query(weight, family, ceiling, n, m, n_rows, near, slope, rest, head, t
 
 @kernel(compact=True)
 def lambda_gradients(
-    first, last, scores, query_ptr, shuffle, place, query_weight, value, weight, factor, family, ceiling,
-    truncation, sigma, normalize, order, out_gradient, out_hessian, add_pairs,
+    first, last, scores, query_ptr, shuffle, place, query_weight, relative, value, weight, factor, family,
+    ceiling, truncation, sigma, normalize, order, out_gradient, out_hessian, add_pairs,
 ):  # fmt: skip
     """Gradients and hessians of queries [first, last) by a closed form.
 
     shuffle, place (n_docs,) : rows of each query, counted from its first, in the order that breaks ties, and
-    the inverse · query_weight (n_queries,) 0 for a query with nothing to learn · value (n_docs,) over
-    the query's normalizer · weight (depth,) of the ranks that count · factor (n_queries,) of Δ · order
-    (n_docs,) the last ranking, from which the next one starts · add_pairs : where `_add_pairs` is.
+    the inverse · query_weight (n_queries,) 0 for a query with nothing to learn · relative (n_docs,) what
+    documents weigh beside it, or empty, where that is 1 · value (n_docs,) over the query's normalizer ·
+    weight (depth,) of the ranks that count · factor (n_queries,) of Δ · order (n_docs,) the last ranking,
+    from which the next one starts · add_pairs : where `_add_pairs` is.
     """
     longest = 0
     for q in range(first, last):
@@ -235,7 +249,8 @@ def lambda_gradients(
         m = depth if 2 * depth <= n else n  # ranking more than half takes as long as ranking all
         query_scores, rows = scores[begin:end], order[begin : begin + m]
         rank(query_scores, shuffle[begin:end], place[begin:end], rows, keys, spare_keys, spare_rows)
-        differ = _lay_out(query_scores, value[begin:end], keys, rows, sigma, rest, head)
+        of_query = relative[begin:end] if relative.size else relative
+        differ = _lay_out(query_scores, value[begin:end], of_query, keys, rows, sigma, rest, head)
         near, slope, unit = _distance_rule(differ, sigma, normalize)
         unit *= factor[q]
         n_rows = min(truncation, depth)
@@ -253,9 +268,9 @@ _PAIRS = (
     _SINGLE[::1], _FLOAT[::1],
 )  # fmt: skip
 _GRADIENTS = (
-    *(_INTEGER,) * 2, _FLOAT[::1], _INTEGER[::1], *(types.int32[::1],) * 2, _FLOAT[::1], _SINGLE[::1],
-    *(_FLOAT[::1],) * 2, _INTEGER, _FLOAT, _INTEGER, _FLOAT, types.boolean, types.int32[::1],
-    *(_SINGLE[::1],) * 2, _INTEGER,
+    *(_INTEGER,) * 2, _FLOAT[::1], _INTEGER[::1], *(types.int32[::1],) * 2, _FLOAT[::1],
+    *(_SINGLE[::1],) * 2, *(_FLOAT[::1],) * 2, _INTEGER, _FLOAT, _INTEGER, _FLOAT, types.boolean,
+    types.int32[::1], *(_SINGLE[::1],) * 2, _INTEGER,
 )  # fmt: skip
 """The types of arguments, as `lambda_gradients` is called by `LambdaObjective`."""
 
@@ -273,10 +288,13 @@ def add_pairs_address() -> int:
 
 
 @kernel
-def delta_gradients(scores, rows, deltas, truncation, sigma, normalize, weight, out_gradient, out_hessian):
+def delta_gradients(
+    scores, rows, deltas, truncation, sigma, normalize, weight, relative, out_gradient, out_hessian
+):  # fmt: skip
     """Gradients and hessians of one query by its swap deltas.
 
-    rows (n,) documents, best first · deltas (n, n) by rank · scores and out_… (n,) by document.
+    rows (n,) documents, best first · deltas (n, n) by rank · scores and out_… (n,) by document · relative
+    (n,) what documents weigh beside the query's weight, or empty, where that is 1.
     """
     n = scores.size
     near, slope, unit = _distance_rule(scores[rows[0]] > scores[rows[n - 1]], sigma, normalize)
@@ -286,9 +304,10 @@ def delta_gradients(scores, rows, deltas, truncation, sigma, normalize, weight, 
         for b in range(a + 1, n):
             high, low = rows[a], rows[b]
             distance = sigma * (scores[high] - scores[low])
-            pair_lambda, pair_hessian = _pair_gradient(
-                deltas[a, b], np.exp(-distance), near + slope * distance
-            )
+            delta = deltas[a, b]
+            if relative.size:
+                delta *= relative[high] * relative[low]
+            pair_lambda, pair_hessian = _pair_gradient(delta, np.exp(-distance), near + slope * distance)
             lambdas[low] += pair_lambda
             lambdas[high] -= pair_lambda
             hessians[low] += pair_hessian

@@ -50,24 +50,24 @@ def _size(builder: Any, lanes: Any) -> Any:
 class _Row:
     """One of the two rows, its terms in all lanes."""
 
-    def __init__(
-        self, builder: Any, rule: Any, score: Any, inverse: Any, value: Any, upper: Any, share: Any
-    ) -> None:
+    def __init__(self, builder: Any, rule: Any, singles: list[Any], upper: Any, share: Any) -> None:
         self._builder, self._rule = builder, rule
-        self._score, self._inverse, self._value = (
-            _in_all_lanes(builder, _SINGLES, term) for term in (score, inverse, value)
+        self._score, self._inverse, self._value, *self._weight = (
+            _in_all_lanes(builder, _SINGLES, term) for term in singles
         )
         self._upper, self._share = (_in_all_lanes(builder, _DOUBLES, term) for term in (upper, share))
         self._factor = _in_all_lanes(builder, _SINGLES, builder.fptrunc(upper, _F32))
 
-    def pairs(self, score: Any, power: Any, value: Any, unranked: Any, lower: Any = None) -> tuple[Any, Any]:
+    def pairs(self, score: Any, power: Any, value: Any, weight: Any, lower: Any = None) -> tuple[Any, Any]:
         """λ and hessian of the pairs with sixteen documents: `_pair_gradient` of `_lambda_kernels`."""
         b, (near, slope, excess, room) = self._builder, self._rule
         factor = self._factor
         if lower is not None:
             factor = b.fptrunc(b.fsub(self._upper, b.fmul(self._share, lower)), _SINGLES)
         delta = b.fadd(b.fmul(b.fsub(value, self._value), factor), excess)
-        delta = b.fmul(b.select(b.fcmp_ordered("<", delta, room), delta, room), unranked)
+        delta = b.fmul(b.select(b.fcmp_ordered("<", delta, room), delta, room), weight)
+        for own_weight in self._weight:
+            delta = b.fmul(delta, own_weight)
         spread = b.fadd(near, b.fmul(slope, b.fsub(self._score, score)))
         e = b.fmul(power, self._inverse)
         both = b.fadd(_ONES, e)
@@ -110,16 +110,33 @@ def _add_vectors(builder: Any, before: Any, after: Any, n_vectors: Any, data: li
 @intrinsic
 def push_pairs(
     typing_context: Any, n_vectors: Any, has_lower: Any, lambdas: Any, hessians: Any, score: Any, power: Any,
-    value: Any, unranked: Any, lower: Any, rule: Any, a_singles: Any, a_doubles: Any, b_singles: Any,
+    value: Any, weight: Any, lower: Any, rule: Any, a_singles: Any, a_doubles: Any, b_singles: Any,
     b_doubles: Any, out: Any,
 ) -> Any:  # fmt: skip
     """Add the pairs of rows a and b with 16 · `n_vectors` documents, which are at least one vector.
 
-    lambdas, hessians (n,) float32 are added to · score, power, value, unranked (n,) float32 · lower (n,)
+    lambdas, hessians (n,) float32 are added to · score, power, value, weight (n,) float32 · lower (n,)
     float64, unless `has_lower` is 0 : all are 0 · rule (near, slope, excess, room) float32 · a_singles,
     b_singles (score, 1 / power, value) float32 · a_doubles, b_doubles (upper, share) float64 · out (5,)
     float32 : sums of λ and hessian of a, of b, and of all |λ|.
     """
+    others = lambdas, hessians, score, power, value, weight, lower
+    return _pushing(n_singles=3, others=others, terms=(rule, a_singles, a_doubles, b_singles, b_doubles, out))
+
+
+@intrinsic
+def push_clipped_pairs(
+    typing_context: Any, n_vectors: Any, has_lower: Any, lambdas: Any, hessians: Any, score: Any, power: Any,
+    value: Any, weight: Any, lower: Any, rule: Any, a_singles: Any, a_doubles: Any, b_singles: Any,
+    b_doubles: Any, out: Any,
+) -> Any:  # fmt: skip
+    """As `push_pairs`, with the weights of rows a and b, by which Δ is multiplied, as the fourth singles."""
+    others = lambdas, hessians, score, power, value, weight, lower
+    return _pushing(n_singles=4, others=others, terms=(rule, a_singles, a_doubles, b_singles, b_doubles, out))
+
+
+def _pushing(n_singles: int, others: tuple[Any, ...], terms: tuple[Any, ...]) -> Any:
+    """The signature of an intrinsic, and what writes it."""
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = [
@@ -133,7 +150,7 @@ def push_pairs(
 
         rule = [_in_all_lanes(builder, _SINGLES, term) for term in unpacked(9, 4)]
         rows = [
-            _Row(builder, rule, *unpacked(singles, 3), *unpacked(doubles, 2))
+            _Row(builder, rule, unpacked(singles, n_singles), *unpacked(doubles, 2))
             for singles, doubles in ((10, 11), (12, 13))
         ]
         entry, done = builder.block, builder.append_basic_block("done")
@@ -154,7 +171,4 @@ def push_pairs(
             builder.store(_sum_of_lanes(builder, total), builder.gep(out, [_I64(i)]))
         return context.get_dummy_value()
 
-    kinds = lambdas, hessians, score, power, value, unranked, lower
-    return types.void(
-        types.int64, types.int64, *kinds, rule, a_singles, a_doubles, b_singles, b_doubles, out
-    ), write
+    return types.void(types.int64, types.int64, *others, *terms), write

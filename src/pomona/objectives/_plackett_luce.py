@@ -21,10 +21,11 @@ def _log_sum(a, b):
 
 @kernel
 def follow_orders(
-    first, last, scores, query_ptr, weights, keys, k, out_gradient, out_hessian, out_loss
+    first, last, scores, query_ptr, weights, relative, keys, k, out_gradient, out_hessian, out_loss
 ):  # fmt: skip
     """The mean negative log likelihood of the orders that `keys` descending give.
 
+    relative (n_docs,) what the step that draws a document counts, or empty, where that is 1 ·
     keys (n_orders, n_docs) · k : steps of each order that count.
     """
     n_orders = keys.shape[0]
@@ -44,10 +45,12 @@ def follow_orders(
             for t in range(n):
                 i = order[t]
                 if t < k:
-                    inverse = _log_sum(inverse, -log_sums[t])
-                    squared = _log_sum(squared, -2.0 * log_sums[t])
-                    loss += log_sums[t] - s[i]
-                    gradient[i] -= 1.0
+                    step = relative[begin + i] if relative.size else 1.0
+                    log_step = np.log(step) if relative.size else 0.0
+                    inverse = _log_sum(inverse, log_step - log_sums[t])
+                    squared = _log_sum(squared, log_step - 2.0 * log_sums[t])
+                    loss += step * (log_sums[t] - s[i])
+                    gradient[i] -= step
                 drawn = np.exp(s[i] + inverse)
                 gradient[i] += drawn
                 hessian[i] += drawn - np.exp(2.0 * s[i] + squared)

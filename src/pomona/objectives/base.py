@@ -73,13 +73,19 @@ def labels_of(labels: ArrayLike) -> Values:
     return array
 
 
-def classes_of(labels: ArrayLike) -> tuple[Values, Codes]:
+def classes_of(labels: ArrayLike, weights: ArrayLike | None = None) -> tuple[Values, Codes]:
     """(the distinct labels that occur, ascending; each document's index among them).
+
+    The labels of documents of weight 0 are no classes; such documents have the index of any.
 
     >>> classes_of([3, 0, 3])
     (array([0., 3.]), array([1, 0, 1], dtype=int32))
+    >>> classes_of([3, 0, 3, 7], weights=[1, 1, 1, 0])
+    (array([0., 3.]), array([1, 0, 1, 1], dtype=int32))
     """
-    levels, codes = np.unique(labels_of(labels), return_inverse=True)
+    given = labels_of(labels)
+    levels = np.unique(given[weights_of(weights, len(given), "documents") > 0])
+    codes = np.searchsorted(levels, given).clip(max=len(levels) - 1)
     if len(levels) < 2:
         raise InputError("classes cannot be learnt from documents that all have the same label")
     return levels, codes.astype(np.int32)

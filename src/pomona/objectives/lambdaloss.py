@@ -33,8 +33,8 @@ from pomona.objectives.lambdas import LambdaObjective
 
 @kernel
 def _lambdaloss_gradients(
-    first, last, scores, query_ptr, place, query_weight, value, weight, mu, truncation, sigma, normalize,
-    order, out_gradient, out_hessian,
+    first, last, scores, query_ptr, place, query_weight, relative, value, weight, mu, truncation, sigma,
+    normalize, order, out_gradient, out_hessian,
 ):  # fmt: skip
     """As `lambda_gradients`, of which the arguments are; weight (longest,) the discounts of all ranks."""
     longest = 0
@@ -56,8 +56,9 @@ def _lambdaloss_gradients(
                 apart = abs(weight[a] - weight[b]) + mu * abs(weight[b - a - 1] - weight[b - a])
                 deltas[a, b] = (values[rows[b]] - values[rows[a]]) * apart
         delta_gradients(
-            scores[begin:end], rows, deltas, truncation, sigma, normalize, query_weight[q], gradient, hessian
-        )
+            scores[begin:end], rows, deltas, truncation, sigma, normalize, query_weight[q],
+            relative[begin:end], gradient, hessian,
+        )  # fmt: skip
 
 
 class LambdaLossObjective(LambdaObjective):
@@ -94,7 +95,9 @@ class LambdaLossObjective(LambdaObjective):
                 f"LambdaLoss weighs pairs by gains and discounts, which {self.measure} has none of: "
                 "train towards ndcg, dcg or rbp, or leave lambdaloss out"
             )
-        self._mu, self._discount = float(mu), self._form.weight
+        longest = int(np.diff(self._query_ptr).max(initial=0))
+        self._mu, self._discount = float(mu), np.zeros(max(longest, len(self._form.weight)))
+        self._discount[: len(self._form.weight)] = self._form.weight  # of ranks that count nothing, 0
 
     def gradients(
         self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
@@ -107,6 +110,7 @@ class LambdaLossObjective(LambdaObjective):
             self._query_ptr,
             self._place,
             self._weights,
+            self._relative,
             self._values,
             self._discount,
             self._mu,

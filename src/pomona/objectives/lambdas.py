@@ -29,6 +29,7 @@ from pomona._team import by_team
 from pomona._types import Codes, Offsets, Values
 from pomona.errors import InputError
 from pomona.measures.base import Measure
+from pomona.measures.closed_form import ClosedForm
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives._lambda_kernels import (
@@ -39,6 +40,8 @@ from pomona.objectives._lambda_kernels import (
 )
 from pomona.objectives.base import Objective, Whole, labels_of, offsets_of, scores_of, weights_of
 
+_LARGEST = 2.0**100
+"""Of a value: 2^28 of them, the documents of a query, still have a sum in single precision."""
 _DRAWN = 1 << 22  # random numbers at a time, where most are for documents on other machines
 
 
@@ -56,6 +59,8 @@ class LambdaObjective(Objective):
     normalize : as LightGBM: Δ is divided by 0.01 + |s_i − s_j| unless a query's scores are all equal, and its
         gradients are multiplied by log2(1 + S) / S, S the sum of 2 λ_ij over its pairs.
     weights : one a query, multiplies its gradients and hessians.
+    relative : one a document, r; a pair counts r_i r_j. A document of 0 is ranked, and seen by the measure,
+        but is in no pair. None for 1.
     seed : of the random order that breaks ties.
 
     The last ranking is remembered, to rank faster; it changes no result, but `gradients` of one objective
@@ -78,6 +83,7 @@ class LambdaObjective(Objective):
         truncation: int | None = None,
         normalize: bool = True,
         weights: ArrayLike | None = None,
+        relative: ArrayLike | None = None,
         seed: int = 0,
     ) -> None:
         self.measure = parse_measure(measure)
@@ -94,9 +100,13 @@ class LambdaObjective(Objective):
         values: Values | NDArray[np.float32] = self._labels
         if self._form is not None:
             compile_gradients()
-            values = self._values = self._form.document_values.astype(np.float32)
+            values = self._values = single_values(self._form, self._labels, self.measure)
         given = weights_of(weights, lists.n_queries, "queries")
-        self._weights = np.where(differ(values, self._query_ptr), given, 0.0)
+        self._relative = np.empty(0)
+        if relative is not None:
+            self._relative = weights_of(relative, len(self._labels), "documents")
+        self._single_relative = self._relative.astype(np.float32)
+        self._weights = np.where(differ(values, self._query_ptr, self._relative), given, 0.0)
         self._seed = seed
         self._set_tie_order(shuffled_rows(self._query_ptr, np.random.default_rng(seed)))
 
@@ -127,7 +137,8 @@ class LambdaObjective(Objective):
         """What a kernel of the closed form reads: arrays, and numbers."""
         assert self._form is not None
         form = self._form
-        arrays = self._query_ptr, self._place, self._weights, self._values, form.weight, form.factors
+        of_docs = self._single_relative, self._values
+        arrays = self._query_ptr, self._place, self._weights, *of_docs, form.weight, form.factors
         return arrays, (form.kind, form.ceiling, self._truncation, self._sigma, self._normalize)
 
     def gradients(
@@ -146,6 +157,7 @@ class LambdaObjective(Objective):
             self._shuffle,
             self._place,
             self._weights,
+            self._single_relative,
             self._values,
             self._form.weight,
             self._form.factors,
@@ -172,6 +184,12 @@ class LambdaObjective(Objective):
             shuffle = self._shuffle[begin:end]
             rows = shuffle[np.argsort(-query_scores[shuffle], kind="stable")]
             deltas = self.measure.swap_deltas(self._labels[begin:end][rows])
+            if not (np.abs(deltas) <= _LARGEST).all():
+                labels = self._labels[begin:end]
+                raise InputError(
+                    f"{self.measure} changes by NaN, or more than {_LARGEST:.2g}, when documents of labels "
+                    f"{labels.min():g} to {labels.max():g} trade places: give smaller labels"
+                )
             delta_gradients(
                 query_scores,
                 rows,
@@ -180,13 +198,33 @@ class LambdaObjective(Objective):
                 self._sigma,
                 self._normalize,
                 self._weights[query],
+                self._relative[begin:end],
                 out_gradient[begin:end],
                 out_hessian[begin:end],
             )
 
 
-def differ(values: NDArray[np.floating], query_ptr: Offsets) -> NDArray[np.bool_]:
-    """Which queries hold two documents of different values."""
+def single_values(form: ClosedForm, labels: Values, measure: Measure) -> NDArray[np.float32]:
+    """The values of documents in single precision, in which they are compared, subtracted and added up."""
+    values = form.document_values
+    if not (np.abs(values) <= _LARGEST).all():
+        worst = int(np.flatnonzero(~(np.abs(values) <= _LARGEST))[0])
+        raise InputError(
+            f"label {labels[worst]:g} has a gain of {values[worst]:g} by {measure}, beyond what sums of "
+            f"float32 can hold ({_LARGEST:.2g}): give smaller labels, or a measure with linear gains"
+        )
+    return values.astype(np.float32)
+
+
+_ALL = np.empty(0)
+
+
+def differ(values: NDArray[np.floating], query_ptr: Offsets, relative: Values = _ALL) -> NDArray[np.bool_]:
+    """Which queries hold two documents of different values, both of an r above 0, if there are such r."""
+    if relative.size and not relative.all():
+        counts = relative > 0
+        before = np.concatenate(([0], np.cumsum(counts)))
+        return differ(values[counts], before[query_ptr])
     changes = np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))
     # The first change after a query's first document lies inside the query.
     following = np.searchsorted(changes, query_ptr[:-1], side="right")

@@ -3,6 +3,8 @@
 g runs over the ordered choices of k documents, and P(j_1 … j_k) = Π_t exp(s_{j_t}) / Σ_{l ≥ t} exp(s_{j_l})
 is the chance that they come first, by scores (P_s) or by labels (P_y).
 
+Documents may have weights r: the chances are then in proportion to r exp(score), by labels r exp(label).
+
 k = 1 and k = 2 are exact, both in O(n): the n (n − 1) terms of k = 2 fold into sums that leave one document
 out. Larger k would need n! / (n − k)! terms, so prefixes are drawn from P_y, anew at every call (Luo et al.
 2015): the gradient is right on average.
@@ -19,7 +21,7 @@ from numpy.typing import ArrayLike
 from pomona._jit import kernel
 from pomona.errors import InputError
 from pomona.objectives._plackett_luce import follow_orders
-from pomona.objectives.query_objective import QueryObjective
+from pomona.objectives.query_objective import NO_WEIGHTS, DrawingObjective
 
 
 @kernel
@@ -101,7 +103,7 @@ def _match_top(first, last, scores, query_ptr, weights, labels, k, out_gradient,
             out_hessian[begin + i] = weights[q] * hessian[i]
 
 
-class ListNetObjective(QueryObjective):
+class ListNetObjective(DrawingObjective):
     """The chances of coming first should be those that the labels give.
 
     Parameters
@@ -110,6 +112,7 @@ class ListNetObjective(QueryObjective):
     k : how many first documents are drawn; above 2 by `n_samples` random prefixes.
     n_samples : prefixes drawn for each query at every call, when k is above 2.
     weights : one a query, multiplies its loss.
+    relative : one a document, r: a document of weight 2 is as likely to be drawn as two. None for 1.
     seed : of the prefixes.
 
     >>> objective = ListNetObjective([2, 1, 0], [0, 3])
@@ -125,9 +128,12 @@ class ListNetObjective(QueryObjective):
         k: int = 1,
         n_samples: int = 10,
         weights: ArrayLike | None = None,
+        relative: ArrayLike | None = None,
         seed: int = 0,
     ) -> None:
-        super().__init__(labels, query_ptr, weights)
+        super().__init__(labels, query_ptr, weights, relative)
+        if self._relative.size:
+            self._labels = self._labels + np.log(self._relative)
         if k < 1 or n_samples < 1:
             raise InputError(f"k and n_samples must be at least 1, found {k} and {n_samples}")
         self._k, self._n_samples = k, n_samples
@@ -138,4 +144,4 @@ class ListNetObjective(QueryObjective):
             return _match_top, (self._labels, self._k)
         # Sorting by label plus Gumbel noise draws without replacement with chances ∝ exp(label).
         noise = self._random.gumbel(size=(self._n_samples, len(self._labels)))
-        return follow_orders, (self._labels + noise, self._k)
+        return follow_orders, (NO_WEIGHTS, self._labels + noise, self._k)

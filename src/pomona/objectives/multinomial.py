@@ -46,7 +46,7 @@ class MultinomialObjective(Objective):
     """
 
     def __init__(self, labels: ArrayLike, *, weights: ArrayLike | None = None) -> None:
-        self.levels, self._codes = classes_of(labels)
+        self.levels, self._codes = classes_of(labels, weights)
         self.n_outputs = len(self.levels)
         self._weights = weights_of(weights, len(self._codes), "documents")
 

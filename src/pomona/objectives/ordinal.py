@@ -48,7 +48,7 @@ class OrdinalObjective(Objective):
     """
 
     def __init__(self, labels: ArrayLike, *, weights: ArrayLike | None = None) -> None:
-        self.levels, codes = classes_of(labels)
+        self.levels, codes = classes_of(labels, weights)
         self.n_outputs = len(self.levels) - 1
         self._below = codes <= np.arange(self.n_outputs)[:, None]
         self._weights = weights_of(weights, len(codes), "documents")

@@ -56,11 +56,30 @@ def _add_row(distance, ratio, gradient, hessian):
 
 
 @kernel
+def _add_weighted_row(weight, weights, distance, ratio, gradient, hessian):
+    """As `_add_row`, of a document and others of these weights; returns the sum of their weights, too."""
+    loss, gradient_sum, hessian_sum, total = 0.0, 0.0, 0.0, 0.0
+    for j in range(ratio.size):
+        both = weight * weights[j]
+        rho = (ratio[j] if distance[j] > 0.0 else 1.0) / (1.0 + ratio[j])
+        pair_gradient, pair_hessian = both * rho, both * rho * (1.0 - rho)
+        gradient[j] += pair_gradient
+        hessian[j] += pair_hessian
+        gradient_sum -= pair_gradient
+        hessian_sum += pair_hessian
+        loss += both * (np.log1p(ratio[j]) + max(-distance[j], 0.0))
+        total += both
+    return loss, gradient_sum, hessian_sum, total
+
+
+@kernel
 def _add_pairs(
-    first, last, scores, query_ptr, weights, order, lower, sigma, average, out_gradient, out_hessian, out_loss
-):
-    """order (n_docs,) documents of each query by falling label · lower (n_docs,) the place, within its query,
-    of the first document with a lower label."""
+    first, last, scores, query_ptr, weights, relative, order, lower, sigma, average, out_gradient,
+    out_hessian, out_loss,
+):  # fmt: skip
+    """relative (n_docs,) weights of documents, or empty, where they are 1 · order (n_docs,) documents of each
+    query by falling label · lower (n_docs,) the place, within its query, of the first document with a lower
+    label."""
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         n = end - begin
@@ -70,20 +89,24 @@ def _add_pairs(
         for i in range(n):
             highest, lowest = max(highest, s[i]), min(lowest, s[i])
         power = np.exp(s - highest)
-        loss, n_pairs = 0.0, 0
+        own = relative[order[begin:end]] if relative.size else relative
+        loss, n_pairs = 0.0, 0.0
         for i in range(n):
             below = lower[begin + i]
             _ratios(s, power, i, below, highest - lowest > _WIDEST, ratio)
             for j in range(below, n):
                 distance[j] = s[i] - s[j]
-            row_loss, row_gradient, row_hessian = _add_row(
-                distance[below:], ratio[below:], gradient[below:], hessian[below:]
-            )
+            rest = distance[below:], ratio[below:], gradient[below:], hessian[below:]
+            if relative.size:
+                row_loss, row_gradient, row_hessian, pairs = _add_weighted_row(own[i], own[below:], *rest)
+                n_pairs += pairs
+            else:
+                row_loss, row_gradient, row_hessian = _add_row(*rest)
+                n_pairs += n - below
             gradient[i] += row_gradient
             hessian[i] += row_hessian
             loss += row_loss
-            n_pairs += n - below
-        weight = weights[q] / max(n_pairs, 1) if average else weights[q]
+        weight = weights[q] / (n_pairs if n_pairs > 0 else 1.0) if average else weights[q]
         out_loss[q] = weight * loss
         for i in range(n):
             out_gradient[order[begin + i]] = weight * sigma * gradient[i]
@@ -97,8 +120,9 @@ class RankNetObjective(QueryObjective):
     ----------
     labels, query_ptr : documents grouped by query.
     sigma : steepness of the logistic.
-    average : whether a query's loss is the mean over its pairs, or their sum.
+    average : whether a query's loss is the mean over its pairs, by their weights r_i r_j, or their sum.
     weights : one a query, multiplies its loss.
+    relative : one a document, r: a pair counts r_i r_j. None for 1.
 
     >>> objective = RankNetObjective([2, 1, 0], [0, 3], average=False)
     >>> objective.losses(np.array([0.0, 1.0, 2.0])).round(6)
@@ -113,15 +137,16 @@ class RankNetObjective(QueryObjective):
         sigma: float = 1.0,
         average: bool = True,
         weights: ArrayLike | None = None,
+        relative: ArrayLike | None = None,
     ) -> None:
-        super().__init__(labels, query_ptr, weights)
+        super().__init__(labels, query_ptr, weights, relative)
         if not sigma > 0:
             raise InputError(f"sigma must be above 0, found {sigma:g}")
         self._sigma, self._average = float(sigma), bool(average)
         self._order, self._lower = _by_label(self._labels, self._query_ptr)
 
     def _kernel(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _add_pairs, (self._order, self._lower, self._sigma, self._average)
+        return _add_pairs, (self._relative, self._order, self._lower, self._sigma, self._average)
 
 
 def _by_label(labels: Values, query_ptr: Offsets) -> tuple[Offsets, Offsets]:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pomona._exact import exact_sum, float_ratio
 from pomona._types import Values
-from pomona.errors import UnknownNameError
+from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import gains_of
 from pomona.objectives.base import Objective, Whole, labels_of, weights_of
 
@@ -33,8 +33,14 @@ class RegressionObjective(Objective):
         if target not in ("label", "gain"):
             raise UnknownNameError("target", target, ("label", "gain"))
         given = labels_of(labels)
-        self._target = given if target == "label" else gains_of(given, "exp2")
         self._weights = weights_of(weights, len(given), "documents")
+        given = np.where(self._weights > 0, given, 0.0)
+        self._target = given if target == "label" else gains_of(given, "exp2")
+        if (worst := np.flatnonzero(np.abs(self._target) > np.finfo(np.float32).max)).size:
+            raise InputError(
+                f"label {given[worst[0]]:g} has a gain of {self._target[worst[0]]:g}, beyond what residuals "
+                "can hold (3.4e38): give smaller labels, or target='label'"
+            )
         self._sums = np.stack([exact_sum(self._weights * self._target), exact_sum(self._weights)])
 
     def start(self) -> float:

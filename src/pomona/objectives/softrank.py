@@ -8,8 +8,9 @@ to 1 but columns do not: the papers' own approximation, kept.
     position measures   M = Σ_j v_j Σ_r w_r p_j(r)     SoftNDCG, SoftPC(k) …, under any convention
     average precision   M = Σ_j rel_j num_j / (R den_j),   num_j = 1 + Σ_i π_ij rel_i,   den_j = 1 + Σ_i π_ij
 
-The loss is −M. Its gradient is that of the formulas: Yilmaz & Robertson's printed ∂PC/∂s_m leaves out that
-moving m moves every p_j, and their ∂AP/∂s_m counts each ordered pair twice.
+The loss is −M, in which the term of j counts r_j, if documents have weights r. A document of weight 0 keeps
+its place, so p_j knows of it, but is not moved. The gradient is that of the formulas: Yilmaz & Robertson's
+printed ∂PC/∂s_m leaves out that moving m moves every p_j, and their ∂AP/∂s_m counts each ordered pair twice.
 
 Ranks beyond the last that counts are never computed, nor is the distribution of a document of value
 0: O(n R k) for R relevant documents and a cut-off k. An adjoint pass through the stored recursion gives
@@ -36,6 +37,7 @@ from pomona.measures.closed_form import POSITION, PRECISION, ClosedForm
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives._decays import as_decays
+from pomona.objectives.lambdas import single_values
 from pomona.objectives.query_objective import QueryObjective
 
 _FAR = 6.0  # beyond 6 · 2σ the chances are 0 or 1 in double precision
@@ -127,9 +129,10 @@ def _soft_precision(above, value, out_slopes):
 
 @kernel
 def _soften(
-    first, last, scores, query_ptr, weights, values, rank_weight, shares, decays, is_precision, sigma,
-    out_gradient, out_hessian, out_loss,
+    first, last, scores, query_ptr, weights, relative, values, rank_weight, shares, decays, is_precision,
+    sigma, out_gradient, out_hessian, out_loss,
 ):  # fmt: skip
+    """relative (n_docs,) weights of documents, or empty, where they are 1."""
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         n = end - begin
@@ -143,6 +146,8 @@ def _soften(
         total = 0.0
         for j in range(n):
             doc_value = np.float64(value[j])
+            if relative.size:
+                doc_value *= relative[begin + j]
             if doc_value == 0:
                 continue
             _chances(s, j, sigma, above, slope)
@@ -160,6 +165,10 @@ def _soften(
         for i in range(n):
             out_gradient[begin + i] = -weights[q] * gradient[i]
             out_hessian[begin + i] = weights[q]
+            if relative.size:
+                out_hessian[begin + i] *= np.float32(relative[begin + i])
+                if relative[begin + i] == 0:
+                    out_gradient[begin + i] = 0
 
 
 class SoftRankObjective(QueryObjective):
@@ -173,6 +182,7 @@ class SoftRankObjective(QueryObjective):
     labels, query_ptr : documents grouped by query.
     sigma : deviation of the scores' noise; smaller is closer to the measure, and rougher.
     weights : one a query, multiplies its loss.
+    relative : one a document, r: its term counts r. None for 1.
 
     >>> objective = SoftRankObjective("ap", [0, 1, 1], [0, 3])
     >>> objective.losses(np.array([1.0, 0.5, 0.0])).round(6)
@@ -180,6 +190,7 @@ class SoftRankObjective(QueryObjective):
     """
 
     _smallest: ClassVar[int] = 1
+    _sees_all: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -189,19 +200,21 @@ class SoftRankObjective(QueryObjective):
         *,
         sigma: float = 1.0,
         weights: ArrayLike | None = None,
+        relative: ArrayLike | None = None,
     ) -> None:
-        super().__init__(labels, query_ptr, weights)
+        super().__init__(labels, query_ptr, weights, relative)
         if not sigma > 0:
-            raise InputError(f"sigma must be above 0, n_relevant {sigma:g}")
+            raise InputError(f"sigma must be above 0, found {sigma:g}")
         lists = RankedLists.of_documents(self._labels, self._query_ptr)
-        self._form = soft_form(parse_measure(measure), lists)
+        parsed = parse_measure(measure)
+        self._form = soft_form(parsed, lists)
+        self._values = single_values(self._form, self._labels, parsed)
         self._decays = as_decays(self._form.weight, lists.longest)
         self._sigma = float(sigma)
 
     def _kernel(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        form = self._form
-        values = form.document_values.astype(np.float32)
-        return _soften, (values, form.weight, *self._decays, form.kind == PRECISION, self._sigma)
+        form, of_docs = self._form, (self._relative, self._values)
+        return _soften, (*of_docs, form.weight, *self._decays, form.kind == PRECISION, self._sigma)
 
 
 def soft_form(measure: Measure, lists: RankedLists) -> ClosedForm:

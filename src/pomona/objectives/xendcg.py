@@ -9,6 +9,8 @@ the dense one, in three terms of its series:
 
     H⁻¹ g ≈ D⁻¹ (g + R D⁻¹ g + (R D⁻¹)² g),     g = ρ − φ
 
+Documents may have weights r: ρ_i is then in proportion to r_i exp(s_i), φ_i to r_i (2^y_i − γ_i).
+
 What we do differently: queries of equal labels teach nothing; their φ would only be noise.
 """
 
@@ -24,9 +26,9 @@ from pomona._jit import kernel
 from pomona._splitmix import word_of
 from pomona._types import Values
 from pomona.errors import InputError
-from pomona.objectives.base import draws_seed, scores_of
+from pomona.objectives.base import draws_seed
 from pomona.objectives.lambdas import differ
-from pomona.objectives.query_objective import QueryObjective
+from pomona.objectives.query_objective import DrawingObjective
 
 _MOST = 1000.0  # 2^label must be a number
 _UNIT = 2.0**-53
@@ -34,12 +36,14 @@ _LEAST = 1e-15  # of 1 − ρ, which is 0 for a document far above all others
 
 
 @kernel
-def _match(s, gain, seed, begin, terms, gradient, hessian):
+def _match(s, gain, relative, seed, begin, terms, gradient, hessian):
     """The loss of one query, its derivatives written."""
     best, gains, powers = -np.inf, 0.0, 0.0
     for i in range(s.size):
         gamma = np.float64(word_of(seed, np.uint64(begin + i)) >> np.uint64(11)) * _UNIT
         gradient[i] = gain[i] - gamma
+        if relative.size:
+            gradient[i] *= relative[begin + i]
         gains += gradient[i]
         best = max(best, s[i])
     for i in range(s.size):
@@ -66,21 +70,22 @@ def _match(s, gain, seed, begin, terms, gradient, hessian):
 
 @kernel
 def _match_gains(
-    first, last, scores, query_ptr, weights, gain, seed, terms, out_gradient, out_hessian, out_loss
-):
+    first, last, scores, query_ptr, weights, gain, relative, seed, terms, out_gradient, out_hessian, out_loss
+):  # fmt: skip
+    """gain (n_docs,) 2^label · relative (n_docs,) weights of documents, or empty, where they are 1."""
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         gradient, hessian = np.zeros(end - begin), np.zeros(end - begin)
         out_loss[q] = 0.0
         if weights[q] > 0:
-            loss = _match(scores[begin:end], gain[begin:end], seed, begin, terms, gradient, hessian)
+            loss = _match(scores[begin:end], gain[begin:end], relative, seed, begin, terms, gradient, hessian)
             out_loss[q] = weights[q] * loss
         for i in range(end - begin):
             out_gradient[begin + i] = weights[q] * gradient[i]
             out_hessian[begin + i] = weights[q] * hessian[i]
 
 
-class XENDCGObjective(QueryObjective):
+class XENDCGObjective(DrawingObjective):
     """The chances of coming first should be as the gains of the labels, less a random part of 1.
 
     Parameters
@@ -88,6 +93,7 @@ class XENDCGObjective(QueryObjective):
     labels, query_ptr : documents grouped by query; labels of at least 0.
     terms : of the series of the Newton step; 1 for the plain gradient.
     weights : one a query, multiplies its loss.
+    relative : one a document, r: a document of weight 2 counts as two. None for 1.
     seed : of γ, which is also drawn by the scores: the same scores always meet the same γ.
 
     >>> objective = XENDCGObjective([2, 1, 0], [0, 3])
@@ -102,9 +108,10 @@ class XENDCGObjective(QueryObjective):
         *,
         terms: int = 3,
         weights: ArrayLike | None = None,
+        relative: ArrayLike | None = None,
         seed: int = 0,
     ) -> None:
-        super().__init__(labels, query_ptr, weights)
+        super().__init__(labels, query_ptr, weights, relative)
         if terms < 1:
             raise InputError(f"terms must be at least 1, found {terms}")
         outside = self._labels[(self._labels < 0) | (self._labels > _MOST)]
@@ -115,15 +122,11 @@ class XENDCGObjective(QueryObjective):
         self._terms, self._seed = terms, seed
         self._drawn = np.uint64(0)
 
-    def losses(
-        self,
-        scores: Values,
-        out_gradient: NDArray[np.float32] | None = None,
-        out_hessian: NDArray[np.float32] | None = None,
+    def _losses(
+        self, scores: Values, out_gradient: NDArray[np.float32], out_hessian: NDArray[np.float32]
     ) -> Values:
-        """The loss of every query, with the γ of these scores; the derivatives are written on the way."""
-        self._drawn = draws_seed(self._seed, scores_of(scores, len(self._labels)))
-        return super().losses(scores, out_gradient, out_hessian)
+        self._drawn = draws_seed(self._seed, scores)
+        return super()._losses(scores, out_gradient, out_hessian)
 
     def _kernel(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _match_gains, (self._gain, self._drawn, self._terms)
+        return _match_gains, (self._gain, self._relative, self._drawn, self._terms)

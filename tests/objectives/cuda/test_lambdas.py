@@ -3,7 +3,7 @@
 from gpu_checks import everywhere
 
 
-def _compare(measure, *, spread=1.0, top=None, **parameters):
+def _compare(measure, *, spread=1.0, top=None, relative=False, **parameters):
     import numpy as np
 
     from pomona._cuda import SIMULATED, cuda
@@ -20,6 +20,8 @@ def _compare(measure, *, spread=1.0, top=None, **parameters):
         labels[query_ptr[:-1]] = top  # of every query
     weights = random.random(n_queries)
     weights[1] = 0
+    if relative:
+        parameters["relative"] = random.integers(0, 4, len(labels)) / 2
     objective = LambdaObjective(measure, labels, query_ptr, weights=weights, **parameters)
     on_gpu, scores = cuda_form(objective), np.zeros(len(labels))
     for _ in range(3):  # all scores equal, then some, each round from the last one's ranking
@@ -56,7 +58,15 @@ def ceiling():
     _compare("sr4", top=4)  # queries without the top grade have other weights
 
 
+def weights_of_documents():
+    _compare("ndcg@3", relative=True)
+    _compare("ap", relative=True)
+    _compare("err@4", relative=True, truncation=3)
+    _compare("sr4", relative=True, top=4)
+
+
 test_position = everywhere(__file__, "position")
 test_precision = everywhere(__file__, "precision")
 test_cascade = everywhere(__file__, "cascade")
 test_ceiling = everywhere(__file__, "ceiling")
+test_weights_of_documents = everywhere(__file__, "weights_of_documents")

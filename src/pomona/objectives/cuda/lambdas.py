@@ -30,8 +30,8 @@ _C1, _C2, _C3, _C4, _C5 = EXPONENT
 
 # Rows of the work space in single precision, by rank or by document, and of a query's numbers.
 (
-    SCORE, POWER, INVERSE, VALUE, LAMBDA, HESS, REST_SCORE, REST_POWER, REST_LAMBDA, REST_HESS, SUMS,
-) = range(11)  # fmt: skip
+    SCORE, POWER, INVERSE, VALUE, WEIGHT, LAMBDA, HESS, REST_SCORE, REST_POWER, REST_LAMBDA, REST_HESS, SUMS,
+) = range(12)  # fmt: skip
 REST_SUMS = SUMS + N_SUMS
 _N_SINGLES = REST_SUMS + N_SUMS
 DIFFER, REST_LOWER, REST_SKIPPED, END, SIZE, EXCESS, ROOM = range(7)
@@ -54,10 +54,15 @@ def _power(score, base, powers):
 
 
 @kernel
-def _pair(value, score, power, factor, row_value, row_score, row_inverse, near, slope, excess, room):
-    """λ and hessian of a pair; `factor` is upper − share · lower."""
+def _pair(
+    value, score, power, weight, factor, row_value, row_score, row_inverse, row_weight, near, slope, excess,
+    room,
+):  # fmt: skip
+    """λ and hessian of a pair; `factor` is upper − share · lower, times the row's weight if Δ has no clip."""
     delta = product32(value - row_value, factor) + excess
-    delta = delta if delta < room else room
+    delta = product32(delta if delta < room else room, weight)
+    if room < np.inf:
+        delta = product32(delta, row_weight)
     spread = near + product32(slope, row_score - score)
     e = product32(power, row_inverse)
     both = _ONE + e
@@ -67,12 +72,19 @@ def _pair(value, score, power, factor, row_value, row_score, row_inverse, near, 
 
 
 @kernel
-def _factor(row, lower, doubles):
-    return np.float32(doubles[UPPER, row] - product(doubles[SHARE, row], lower))
+def _factor(row, lower, singles, doubles, room):
+    weight = np.float64(singles[WEIGHT, row]) if room == np.inf else 1.0
+    upper, share = product(doubles[UPPER, row], weight), product(doubles[SHARE, row], weight)
+    return np.float32(upper - product(share, lower))
 
 
 @kernel
-def _lay_out(begin, n, m, scores, heads, ranks, singles, value, sigma, numbers):
+def _weight_of(i, relative):
+    return relative[i] if relative.size else _ONE
+
+
+@kernel
+def _lay_out(begin, n, m, scores, heads, ranks, singles, value, relative, sigma, numbers):
     best = scores[begin + heads[begin]]
     for i in range(cuda.threadIdx.x, n, cuda.blockDim.x):
         at, score = begin + ranks[begin + i], np.float32(sigma * (scores[begin + i] - best))
@@ -80,6 +92,7 @@ def _lay_out(begin, n, m, scores, heads, ranks, singles, value, sigma, numbers):
             numbers[DIFFER] = 1.0
         if ranks[begin + i] < m:
             singles[SCORE, at], singles[VALUE, at] = score, value[begin + i]
+            singles[WEIGHT, at] = _weight_of(begin + i, relative)
             singles[LAMBDA, at] = singles[HESS, at] = _ZERO
         else:
             singles[REST_SCORE, begin + i] = score
@@ -100,6 +113,7 @@ def _row_sums(
     doubles,
     lowers,
     value,
+    relative,
     near,
     slope,
     excess,
@@ -129,14 +143,16 @@ def _row_sums(
                     v = singles[VALUE, at] if is_head else value[at]
                     score = singles[SCORE if is_head else REST_SCORE, at]
                     power = singles[POWER if is_head else REST_POWER, at]
+                    weight = singles[WEIGHT, at] if is_head else _weight_of(at, relative)
                     a_lambda, a_hessian = _pair(
-                        v, score, power, _factor(first, lower, doubles), singles[VALUE, first],
-                        singles[SCORE, first], a_inverse, near, slope, excess, room,
+                        v, score, power, weight, _factor(first, lower, singles, doubles, room),
+                        singles[VALUE, first], singles[SCORE, first], a_inverse, singles[WEIGHT, first], near,
+                        slope, excess, room,
                     )  # fmt: skip
-                    factor = _factor(second, lower, doubles) if second > first else _ZERO
+                    factor = _factor(second, lower, singles, doubles, room) if second > first else _ZERO
                     b_lambda, b_hessian = _pair(
-                        v, score, power, factor, singles[VALUE, second], singles[SCORE, second], b_inverse,
-                        near, slope, excess, room,
+                        v, score, power, weight, factor, singles[VALUE, second], singles[SCORE, second],
+                        b_inverse, singles[WEIGHT, second], near, slope, excess, room,
                     )  # fmt: skip
                     a_lambdas += a_lambda
                     a_hessians += a_hessian
@@ -161,8 +177,9 @@ def _row_sums(
 
 @kernel
 def _of_column(
-    at, v, score, power, j, is_head, begin, a, end, singles, doubles, lowers, near, slope, excess, room, out
-):
+    at, v, score, power, weight, j, is_head, begin, a, end, singles, doubles, lowers, near, slope, excess,
+    room, out,
+):  # fmt: skip
     """Add the pairs of one document with the ranks [a, end) above it to rows `out` and `out + 1`."""
     total, hessians = singles[out, at], singles[out + 1, at]
     for row in range(a, end, 2):
@@ -172,13 +189,13 @@ def _of_column(
         second = min(first + 1, begin + end - 1)
         lower = doubles[lowers, at] if is_head else 0.0
         a_lambda, a_hessian = _pair(
-            v, score, power, _factor(first, lower, doubles), singles[VALUE, first], singles[SCORE, first],
-            singles[INVERSE, first], near, slope, excess, room,
+            v, score, power, weight, _factor(first, lower, singles, doubles, room), singles[VALUE, first],
+            singles[SCORE, first], singles[INVERSE, first], singles[WEIGHT, first], near, slope, excess, room,
         )  # fmt: skip
-        factor = _factor(second, lower, doubles) if second > first else _ZERO
+        factor = _factor(second, lower, singles, doubles, room) if second > first else _ZERO
         b_lambda, b_hessian = _pair(
-            v, score, power, factor, singles[VALUE, second], singles[SCORE, second],
-            singles[INVERSE, second], near, slope, excess, room,
+            v, score, power, weight, factor, singles[VALUE, second], singles[SCORE, second],
+            singles[INVERSE, second], singles[WEIGHT, second], near, slope, excess, room,
         )  # fmt: skip
         total += a_lambda + b_lambda
         hessians += a_hessian + b_hessian
@@ -228,7 +245,7 @@ def _segment(a, begin, m, n_rows, weight, singles, doubles, numbers):
 @kernel
 def _log2(x):
     exponent = 0.0
-    while x > 1.5:
+    while 1.5 < x < np.inf:
         x *= 0.5
         exponent += 1.0
     s = (x - 1.0) / (x + 1.0)
@@ -240,8 +257,8 @@ def _log2(x):
 
 @kernel(launched=True, registers=80)
 def lambda_gradients(
-    scores, query_ptr, place, query_weight, value, weight, query_factor, powers, family, ceiling, truncation,
-    sigma, normalize, heads, ranks, candidates, singles, doubles, out_gradient, out_hessian,
+    scores, query_ptr, place, query_weight, relative, value, weight, query_factor, powers, family, ceiling,
+    truncation, sigma, normalize, heads, ranks, candidates, singles, doubles, out_gradient, out_hessian,
 ):  # fmt: skip
     """Gradients and hessians of all queries: arguments as those of the CPU's kernel of this name.
 
@@ -264,7 +281,7 @@ def lambda_gradients(
     if t == 0:
         numbers[DIFFER] = 0.0
     rank_documents(begin, n, m, scores, place, heads, ranks, candidates, count)
-    _lay_out(begin, n, m, scores, heads, ranks, singles, value, sigma, numbers)
+    _lay_out(begin, n, m, scores, heads, ranks, singles, value, relative, sigma, numbers)
     rest_lower = head_terms(family, begin, m, singles[VALUE], weight, doubles)
     if t == 0:
         numbers[REST_LOWER], numbers[SIZE] = rest_lower, 0.0
@@ -297,14 +314,14 @@ def lambda_gradients(
                 singles[REST_POWER, begin + i] = _power(singles[REST_SCORE, begin + i], base, powers)
         cuda.syncthreads()
         _row_sums(
-            begin, a, end, m, True, m, ranks, singles, doubles, lowers, value, near, slope, excess, room,
-            sums, SUMS,
+            begin, a, end, m, True, m, ranks, singles, doubles, lowers, value, relative, near, slope, excess,
+            room, sums, SUMS,
         )  # fmt: skip
         for j in range(a + 1 + t, m, n_threads):
             at = begin + j
             _of_column(
-                at, singles[VALUE, at], singles[SCORE, at], singles[POWER, at], j, True, begin, a, end,
-                singles, doubles, lowers, near, slope, excess, room, LAMBDA,
+                at, singles[VALUE, at], singles[SCORE, at], singles[POWER, at], singles[WEIGHT, at], j, True,
+                begin, a, end, singles, doubles, lowers, near, slope, excess, room, LAMBDA,
             )  # fmt: skip
         cuda.syncthreads()
         size = _take_sums(begin, a, end, singles, SUMS)
@@ -318,15 +335,16 @@ def lambda_gradients(
                 doubles[SHARE, at] = 0.0
             cuda.syncthreads()
             _row_sums(
-                begin, a, end, n, False, m, ranks, singles, doubles, lowers, value, near, slope, excess, room,
-                sums, REST_SUMS,
+                begin, a, end, n, False, m, ranks, singles, doubles, lowers, value, relative, near, slope,
+                excess, room, sums, REST_SUMS,
             )  # fmt: skip
             for i in range(t, n, n_threads):
                 at = begin + i
                 if ranks[at] >= m:
                     _of_column(
-                        at, value[at], singles[REST_SCORE, at], singles[REST_POWER, at], i, False, begin, a,
-                        end, singles, doubles, lowers, near, slope, excess, room, REST_LAMBDA,
+                        at, value[at], singles[REST_SCORE, at], singles[REST_POWER, at],
+                        _weight_of(at, relative), i, False, begin, a, end, singles, doubles, lowers, near,
+                        slope, excess, room, REST_LAMBDA,
                     )  # fmt: skip
             size = _take_sums(begin, a, end, singles, REST_SUMS)
             if t == 0:

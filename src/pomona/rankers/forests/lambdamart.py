@@ -16,7 +16,7 @@ from pomona.objectives.lambdaloss import LambdaLossObjective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.noisy import NoisyObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import weights_in_queries
 from pomona.rankers.parameter import NonNegativeFloat, PositiveFloat, PositiveInt
 from pomona.rankers.truncation import deepened
 
@@ -72,11 +72,13 @@ class LambdaMART(ForestRanker):
     noise_draws: PositiveInt = 2
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
+        by_query, relative = weights_in_queries(weights, train)
         options: dict[str, Any] = {
             "sigma": self.sigma,
             "truncation": self.truncation,
             "normalize": self.normalize,
-            "weights": None if weights is None else query_weights(weights, train),
+            "weights": by_query,
+            "relative": relative,
             "seed": self.seed,
         }
         objective: Objective

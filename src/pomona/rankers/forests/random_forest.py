@@ -25,7 +25,7 @@ from pomona.objectives.regression import RegressionObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
 from pomona.rankers.forests.training.grown import forest_of, leaves_in
 from pomona.rankers.forests.training.portion import Portion
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import weights_in_queries
 from pomona.rankers.parameter import Interval, NonNegativeFloat, PositiveInt, Share
 from pomona.rankers.watched import Watched
 from pomona.trees.forest import Forest
@@ -82,9 +82,10 @@ class RandomForest(ForestRanker):
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         if self.objective == "regression":
             return RegressionObjective(train.y, weights=weights)
-        by_query = None if weights is None else query_weights(weights, train)
+        by_query, relative = weights_in_queries(weights, train)
+        documents = train.y, train.query_ptr
         return LambdaObjective(
-            self.parsed_measure, train.y, train.query_ptr, weights=by_query, seed=self.seed
+            self.parsed_measure, *documents, weights=by_query, relative=relative, seed=self.seed
         )
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:

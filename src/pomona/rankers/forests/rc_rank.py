@@ -15,6 +15,7 @@ from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.objectives.regression import RegressionObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.inputs import weights_in_queries
 from pomona.rankers.parameter import NonNegativeFloat, PositiveInt
 
 
@@ -66,14 +67,18 @@ class RCRank(ForestRanker):
             super().learn(train, valid, weights)
             return
         config = self._config(train)
-        context = RegressionObjective(_within_query(train), weights=weights)
+        context = RegressionObjective(_within_query(train, weights), weights=weights)
         few = replace(config, n_trees=max(1, config.n_trees // 10))
         if not self._boost(train, None, context, few, start=[]).ended:
             self._boost(train, valid, self.make_objective(train, weights), config, start=self.models_)
 
 
-def _within_query(train: Dataset) -> Labels:
-    """Labels less their query's mean."""
-    sizes = np.diff(train.query_ptr)
-    means = np.add.reduceat(train.y, train.query_ptr[:-1]) / sizes
+def _within_query(train: Dataset, weights: Values | None) -> Labels:
+    """Labels less their query's mean, by weights."""
+    sizes, relative = np.diff(train.query_ptr), weights_in_queries(weights, train)[1]
+    if relative is None:
+        means = np.add.reduceat(train.y, train.query_ptr[:-1]) / sizes
+    else:
+        sums, total = (np.add.reduceat(each, train.query_ptr[:-1]) for each in (relative * train.y, relative))
+        means = sums / total
     return (train.y - np.repeat(means, sizes)).astype(np.float32)

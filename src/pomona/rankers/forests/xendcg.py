@@ -11,7 +11,7 @@ from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.objectives.xendcg import XENDCGObjective
 from pomona.rankers.forests.forest_ranker import ForestRanker
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import weights_in_queries
 
 
 class XENDCG(ForestRanker):
@@ -34,5 +34,5 @@ class XENDCG(ForestRanker):
     paper = "Bruch, WWW 2021"
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
-        by_query = None if weights is None else query_weights(weights, train)
-        return XENDCGObjective(train.y, train.query_ptr, weights=by_query, seed=self.seed)
+        by_query, relative = weights_in_queries(weights, train)
+        return XENDCGObjective(train.y, train.query_ptr, weights=by_query, relative=relative, seed=self.seed)
