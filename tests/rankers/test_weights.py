@@ -52,7 +52,7 @@ def test_what_is_recorded_is_the_score(data, name):
 
 def test_a_score_is_the_mean_by_the_mean_weights_of_queries():
     data = pm.Dataset([[2.0], [1.0], [1.0], [2.0]], [1, 0, 1, 0], [1, 1, 2, 2], weight=[3, 1, 0, 2])
-    ranker = pm.BestFeature(measure="rr").fit(data)
+    ranker = pm.BestFeature(measure="rr").fit(data, sample_weight=np.ones(4))
     assert ranker.score(data) == pytest.approx((2 * 1 + 1 * 0.5) / (2 + 1))
     assert ranker.score(data, sample_weight=[1, 1, 1, 1]) == pytest.approx((1 + 0.5) / 2)
 
