@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class PomonaError(Exception):
-    """Anything Pomona refuses; the command line prints it as one line and exits with 1."""
+    """Anything Pomona refuses; the command line prints it as one line and exits with 2."""
 
 
 class InputError(PomonaError, ValueError):

@@ -65,8 +65,8 @@ def test_version():
     ("words", "code", "line"),
     [
         (["nosuch"], 2, "pomona: No such command 'nosuch'"),
-        (["evaluate"], 2, "pomona: Invalid value: give DATA and SCORES, or --qrels and --run"),
-        (["evaluate", "none.txt", "none.txt"], 1, "pomona: none.txt"),
+        (["evaluate"], 2, "pomona: Invalid value: give DATA and SCORES, or QRELS and RUN"),
+        (["evaluate", "none.txt", "none.txt"], 2, "pomona: none.txt"),
         (["list", "things"], 2, "pomona: Invalid value for"),
         (["why", "--nonsense"], 2, "pomona: No such option"),
     ],
@@ -85,7 +85,7 @@ def test_an_internal_error_is_one_line_too(monkeypatch, capsys):
     monkeypatch.setattr(app, "build", lambda: lambda **_: 1 / 0)
     with pytest.raises(SystemExit) as stop:
         app.run()
-    assert stop.value.code == 1
+    assert stop.value.code == 2
     assert "internal error: ZeroDivisionError" in capsys.readouterr().err
     monkeypatch.setenv("POMONA_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
@@ -105,43 +105,43 @@ def files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "line"),
+    ("words", "line"),
     [
-        ("evaluate --qrels q --run r --run r", 2, "Invalid value: --run was given 2 times, expected once"),
-        ("evaluate d.txt s.txt --ties stable --ties=best", 2, "Invalid value: --ties was given 2 times"),
-        ("train mart d.txt -o m --out n", 2, "Invalid value: --out was given 2 times"),
-        ("score m d.txt -o d.txt", 2, "Invalid value: d.txt is an input, --out would write over it"),
-        ("score m d.txt -o link.txt", 2, "Invalid value: d.txt is an input, --out would write over it"),
-        ("score m link.txt -o ./d.txt", 2, "Invalid value: link.txt is an input, --out would write over it"),
-        ("score m d.txt -o m", 2, "Invalid value: m is an input"),
-        ("train mart d.txt -o d.txt", 2, "Invalid value: d.txt is an input"),
-        ("train mart s.txt --valid d.txt -o d.txt", 2, "Invalid value: d.txt is an input"),
-        ("export m -f lightgbm -o m", 2, "Invalid value: m is an input"),
-        ("evaluate folder s.txt", 1, "folder: this is a directory, expected a file"),
-        ("evaluate d.txt folder", 1, "folder: found a directory, expected a file"),
-        ("evaluate --qrels folder --run r", 1, "folder: found a directory, expected a file"),
-        ("evaluate --qrels q --run folder", 1, "folder: found a directory, expected a file"),
-        ("evaluate --qrels q --run folder --as trec_eval", 1, "folder: found a directory"),
-        ("evaluate folder s.txt --as letor4", 1, "folder: found a directory"),
-        ("evaluate d.txt folder --as ranklib", 1, "folder: found a directory"),
-        ("evaluate d.txt folder --as yahoo", 1, "folder: found a directory"),
-        ("why d.txt folder -m ndcg --from letor3 --to letor4", 1, "folder: found a directory"),
-        ("train mart folder -o n", 1, "folder: this is a directory, expected a file"),
-        ("train mart d.txt --valid folder -o n", 1, "folder: this is a directory, expected a file"),
-        ("score folder d.txt", 1, "folder: there is no such model file"),
-        ("export folder -f lightgbm", 1, "folder: there is no such model file"),
-        ("winning folder", 1, "folder: found a directory"),
-        ("stats folder", 1, "folder: no train and no test file"),
-        ("audit folder", 1, "folder: no train and no test file"),
-        ("train mart d.txt -o folder", 1, "folder: found a directory, expected the name of a file"),
+        ("evaluate --qrels q --run r --run r", "Invalid value: --run was given 2 times, expected once"),
+        ("evaluate d.txt s.txt --ties stable --ties=best", "Invalid value: --ties was given 2 times"),
+        ("train mart d.txt -o m --out n", "Invalid value: --out was given 2 times"),
+        ("score m d.txt -o d.txt", "Invalid value: d.txt is an input, --out would write over it"),
+        ("score m d.txt -o link.txt", "Invalid value: d.txt is an input, --out would write over it"),
+        ("score m link.txt -o ./d.txt", "Invalid value: link.txt is an input, --out would write over it"),
+        ("score m d.txt -o m", "Invalid value: m is an input"),
+        ("train mart d.txt -o d.txt", "Invalid value: d.txt is an input"),
+        ("train mart s.txt --valid d.txt -o d.txt", "Invalid value: d.txt is an input"),
+        ("export m -f lightgbm -o m", "Invalid value: m is an input"),
+        ("evaluate folder s.txt", "folder: this is a directory, expected a file"),
+        ("evaluate d.txt folder", "folder: found a directory, expected a file"),
+        ("evaluate --qrels folder --run r", "folder: found a directory, expected a file"),
+        ("evaluate --qrels q --run folder", "folder: found a directory, expected a file"),
+        ("evaluate --qrels q --run folder --as trec_eval", "folder: found a directory"),
+        ("evaluate folder s.txt --as letor4", "folder: found a directory"),
+        ("evaluate d.txt folder --as ranklib", "folder: found a directory"),
+        ("evaluate d.txt folder --as yahoo", "folder: found a directory"),
+        ("why d.txt folder -m ndcg --from letor3 --to letor4", "folder: found a directory"),
+        ("train mart folder -o n", "folder: this is a directory, expected a file"),
+        ("train mart d.txt --valid folder -o n", "folder: this is a directory, expected a file"),
+        ("score folder d.txt", "folder: there is no such model file"),
+        ("export folder -f lightgbm", "folder: there is no such model file"),
+        ("winning folder", "folder: found a directory"),
+        ("stats folder", "folder: no train and no test file"),
+        ("audit folder", "folder: no train and no test file"),
+        ("train mart d.txt -o folder", "folder: found a directory, expected the name of a file"),
     ],
 )
-def test_wrong_files_are_refused_in_one_line(words, code, line, files, here, monkeypatch):
+def test_wrong_files_are_refused_in_one_line(words, line, files, here, monkeypatch):
     monkeypatch.chdir(files)
     before = {path: path.read_bytes() for path in files.iterdir() if path.is_file()}
     shown = here(*words.split())
     assert shown.stderr.startswith(f"pomona: {line}"), shown.stderr
-    assert (shown.returncode, shown.stderr.count("\n"), shown.stdout) == (code, 1, "")
+    assert (shown.returncode, shown.stderr.count("\n"), shown.stdout) == (2, 1, "")
     assert {path: path.read_bytes() for path in files.iterdir() if path.is_file()} == before
 
 
@@ -163,7 +163,7 @@ def test_standard_output_on_a_full_device_is_one_line(words, files):
             [sys.executable, "-c", code, *words.split()], cwd=files, stdout=full, stderr=subprocess.PIPE
         )
     assert shown.stderr == b"pomona: standard output cannot be written: No space left on device\n"
-    assert shown.returncode == 1
+    assert shown.returncode == 2
 
 
 def test_running_out_of_memory_is_one_line(monkeypatch, capsys):
@@ -175,7 +175,7 @@ def test_running_out_of_memory_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr(app, "build", lambda: allocate)
     with pytest.raises(SystemExit) as stop:
         app.run()
-    assert stop.value.code == 1
+    assert stop.value.code == 2
     assert capsys.readouterr().err == "pomona: out of memory: Unable to allocate 7 TiB\n"
 
 

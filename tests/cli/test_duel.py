@@ -94,10 +94,10 @@ def test_trec_runs(tmp_path):
     ("arguments", "message"),
     [
         (("test.txt", "old.txt"), "found 1 system"),
-        (("test.txt", "old.txt", "old.txt"), "a file was given twice"),
+        (("test.txt", "old.txt", "old.txt"), "the same file was given twice"),
         (("test.txt", "old.txt", "new.txt", "--by", "f9"), "no feature 'f9'"),
         (("test.txt", "old.txt", "new.txt", "--queries", "queries.csv", "--by", "x"), "no column 'x'"),
-        (("test.txt", "old.txt", "test.txt"), "expected one score"),
+        (("test.txt", "old.txt", "test.txt"), "expected data and scores"),
     ],
 )
 def test_refused(folder, monkeypatch, arguments, message):

@@ -25,7 +25,7 @@ def fold(tmp_path):
 def test_a_directory_is_one_row(fold):
     result = run(str(fold))
     assert result.exit_code == 0
-    titles, row = result.output.splitlines()
+    titles, _, row = result.output.splitlines()
     assert titles.split()[:4] == ["Data", "Queries", "Docs", "Features"]
     # Queries of 2, 1 and 1 documents; labels 2, 0, 1, 1; feature 2 never occurs.
     mean_label = (2 + 0 + 1 + 1) / 4 / 2
@@ -34,7 +34,7 @@ def test_a_directory_is_one_row(fold):
 
 def test_files_are_rows_of_one_table_with_a_joined_row(fold):
     result = run(str(fold / "train.txt"), str(fold / "test.txt"), "--joined")
-    rows = [line.split() for line in result.output.splitlines()[1:]]
+    rows = [line.split() for line in result.output.splitlines()[2:]]
     assert [row[-10] for row in rows] == ["2", "1", "3"]
     assert rows[-1][0] == "joined"
 
@@ -57,5 +57,5 @@ def test_a_collection_goes_by_its_name():
 
     if COLLECTIONS["mq2008"].directory() is None:
         pytest.skip("MQ2008 is not here")
-    row = run("MQ2008").output.splitlines()[1]
+    row = run("MQ2008").output.splitlines()[2]
     assert " ".join(row.split()) == "MQ2008 784 15211 46 19.40 8 5 121 0.1270 2 No"

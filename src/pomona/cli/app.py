@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import importlib
+import io
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +21,13 @@ from pomona._extras import naming_extras
 from pomona.errors import PomonaError
 
 # Some releases of Typer carry their own copy of click, so its exceptions are found through Typer's.
-_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _ClickException: type[Exception] = typer.BadParameter.__mro__[2]
+
+_PLAIN = str.maketrans(
+    {"─": "-", "–": "-", "−": "-", "▲": "^", "▼": "v", "…": "...", "’": "'", "‖": "||", "·": "*", "→": "->"}
+    | {"×": "x", "µ": "u", "ε": "epsilon", "≥": ">=", "≤": "<="}
+)
+"""What stands for a sign that the encoding of the output lacks."""
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
 _NOT_VERBS = {"__init__", "app", "inputs", "options", "output", "progress"}
@@ -32,6 +40,11 @@ _PURPOSES = {
 }
 """What a person wants, and the verbs for it; one that is not named here stands under `More`."""
 
+
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 the verb found what it looks for (audit an error, parity a loss); "
+    "2 wrong usage or a failure; 130 interrupted by Ctrl-C."
+)
 
 OLD_SPELLINGS = {
     "best": {"--folds": "--n-folds"},
@@ -62,7 +75,8 @@ class _Verb(TyperCommand):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Refuse an output that is an input, under whatever name."""
+        """Refuse an output that is an input, under whatever name, and columns of what has none."""
+        _refuse_columns_of_no_table(ctx)
         out = ctx.params.get("out")
         for name, value in ctx.params.items():
             for source in value if isinstance(value, list | tuple) else [value]:
@@ -73,8 +87,47 @@ class _Verb(TyperCommand):
         return super().invoke(ctx)
 
 
+def _refuse_columns_of_no_table(ctx: Any) -> None:
+    """Refuse --label, --qid and --doc-id where nothing that is read has columns."""
+    given = [option for option in ("label", "qid", "doc_id") if ctx.params.get(option) is not None]
+    if not given:
+        return
+    values = [ctx.params[name] for name in _READ if ctx.params.get(name)]
+    sources = [one for value in values for one in (value if isinstance(value, list | tuple) else [value])]
+    if sources and not any(map(_may_be_table, map(Path, sources))):
+        option = f"--{given[0].replace('_', '-')}"
+        raise typer.BadParameter(
+            f"{option} names a column of a table, and {sources[0]} is none: leave it out"
+        )
+
+
+_READ = ("data", "files", "source", "path", "valid", "test", "background", "queries")
+"""The parameters of verbs by which data are read."""
+
+
+def _may_be_table(path: Path) -> bool:
+    from pomona.data.catalog import COLLECTIONS
+    from pomona.data.table import is_table
+
+    if path.is_file():
+        return is_table(path) or path.suffix in (".json", ".toml")
+    if path.is_dir():
+        return any(is_table(file) for pattern in ("*", "*/*") for file in path.glob(pattern))
+    return str(path).lower() not in COLLECTIONS and not str(path).startswith("simulate(")
+
+
 class _Verbs(TyperGroup):
     """The verbs, by what a person wants."""
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """End quietly where help is cut short by `| head`."""
+        with _until_closed():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        """End quietly where a verb is cut short by `| head`."""
+        with _until_closed():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs of each purpose."""
@@ -104,7 +157,7 @@ def build() -> typer.Typer:
     app = typer.Typer(
         cls=_Verbs,
         help="Learning to rank: train towards any measure, judge exactly as any published tool would.\n\n"
-        "Example:  pomona demo",
+        f"Example:  pomona demo\n\n{EXIT_CODES}",
         no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -128,37 +181,77 @@ def build() -> typer.Typer:
 
 
 def run() -> None:
-    """Run the command line; the exit code is 0 (done), 1 (refused or failed) or 2 (wrong usage)."""
+    """Run the command line, and end with the exit code that `EXIT_CODES` tells."""
     warnings.showwarning = _note  # type: ignore[assignment]
+    _print_what_can_be_printed()
     try:
         with naming_extras():
             code = build()(args=sys.argv[1:] or ["--help"], standalone_mode=False) or 0
-        sys.stdout.flush()
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _close_output()
     except _ClickException as error:
         message: str = error.format_message()  # type: ignore[attr-defined]
-        code = _complain(message, 2 if isinstance(error, _UsageError) else 1)
+        code = _complain(message)
     except (typer.Abort, KeyboardInterrupt):
         code = _complain("interrupted", 130)
     except PomonaError as error:
-        code = _complain(str(error), 1)
-    except BrokenPipeError:  # `pomona … | head`
-        _close_output()
-        code = 0
+        code = _complain(str(error))
     except typer.Exit as stop:
         code = stop.exit_code
     except MemoryError as error:
-        code = _complain(f"out of memory{f': {error}' if str(error) else ''}", 1)
+        code = _complain(f"out of memory{f': {error}' if str(error) else ''}")
+    except OSError as error:
+        code = _complain(_of_the_system(error))
     except Exception as error:
-        if isinstance(error, OSError) and error.filename is None and error.errno in _FULL:
-            _close_output()
-            sys.exit(_complain(f"standard output cannot be written: {error.strerror}", 1))
         if os.environ.get("POMONA_DEBUG"):
             raise
-        code = _complain(f"internal error: {type(error).__name__}: {error} (POMONA_DEBUG=1 shows where)", 1)
+        code = _complain(f"internal error: {type(error).__name__}: {error} (POMONA_DEBUG=1 shows where)")
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _complain(message: str, code: int) -> int:
+@contextlib.contextmanager
+def _until_closed() -> Iterator[None]:
+    """End with 0 when nobody reads the output any more (`pomona … | head`).
+
+    Click, which would end with 1, must not see the error.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        _close_output()
+        raise typer.Exit from None
+
+
+def _print_what_can_be_printed() -> None:
+    """Print signs that the encoding of the output lacks as others, instead of failing in mid-table."""
+    codecs.register_error("pomona", _in_plain_signs)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="pomona")
+
+
+def _in_plain_signs(error: UnicodeError) -> tuple[str | bytes, int]:
+    """A sign that looks alike; bytes of a name that is no text as they came; else `\\u5317`."""
+    assert isinstance(error, UnicodeEncodeError)
+    sign = error.object[error.start]
+    if "\udc80" <= sign <= "\udcff":
+        return sign.encode("utf-8", "surrogateescape"), error.start + 1
+    return sign.translate(_PLAIN).encode("ascii", "backslashreplace"), error.start + 1
+
+
+def _of_the_system(error: OSError) -> str:
+    """What the operating system refused, and of which file."""
+    reason = error.strerror or str(error)
+    if error.filename is not None:
+        return f"{error.filename}: {reason}"
+    if error.errno in _FULL:
+        _close_output()
+        return f"standard output cannot be written: {reason}"
+    return reason
+
+
+def _complain(message: str, code: int = 2) -> int:
     with contextlib.suppress(OSError):
         typer.echo(f"pomona: {' '.join(message.split())}", err=True)
     return code

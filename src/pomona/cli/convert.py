@@ -33,6 +33,17 @@ Unjudged = Annotated[
 LogName = Annotated[str | None, typer.Option(help="Of a log: which one, where a response holds several.")]
 
 
+_USED = {
+    "of a feature log": "judgments out undefined unjudged log_name",
+    "of standard input": "format out from_format qrels label qid doc_id",
+    "of a TREC run": "format out qrels",
+    "of data": "format out label qid doc_id",
+    "of a model": "format out engine_version feature_map nonnegative model_name store raw",
+    "of a model in Pomona's own format": "format out",
+}
+"""The options that have an effect on the conversion of each kind of source."""
+
+
 def convert(
     context: typer.Context,
     source: Source,
@@ -74,13 +85,23 @@ def convert(
               pomona convert lightgbm.txt -f opensearch -o model.json
               pomona convert hits.json judgments.csv -o train.letor
     """
+    from pomona.cli.inputs import check_runs
     from pomona.cli.output import print_json, said_as_notes
     from pomona.data.convert import is_data
     from pomona.rankers.loading import load_model
 
+    is_stream = str(source) == "-"
+    holds_data = is_stream or qrels is not None or (source.is_file() and is_data(source))
+    kind = "of a model in Pomona's own format" if (format or "").lower() == "pomona" else "of a model"
+    if holds_data:
+        kind = "of standard input" if is_stream else "of a TREC run" if qrels is not None else "of data"
+    kind = "of a feature log" if judgments is not None else kind
+    option.refuse_unused(context, f"on the conversion {kind}", f"source as_json {_USED[kind]}")
     if judgments is not None:
         return _convert_log(source, judgments, out, undefined, unjudged, log_name, as_json)
-    if str(source) == "-" or qrels is not None or (source.is_file() and is_data(source)):
+    if qrels is not None and not is_stream:
+        check_runs([source])
+    if holds_data:
         _convert_data(
             source, out, format, from_format, qrels, option.named_columns(label, qid, doc_id), as_json=as_json
         )

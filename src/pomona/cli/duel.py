@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def duel(
+    context: typer.Context,
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -51,17 +52,28 @@ def duel(
               pomona duel --qrels qrels.txt bm25.run dense.run hybrid.run \\
                   --as trec_eval -m ndcg,ap
     """
+    from pomona.cli.inputs import are_trec, check_runs, named_files
     from pomona.cli.output import finish_analysis, report_for
     from pomona.experiments.analysis.duel import duel as compare
     from pomona.experiments.analysis.duel import duel_of_runs
 
     if as_tool is not None and convention is not None:
         raise typer.BadParameter("--as and --convention both say whose rules hold: give one")
+    wanted = option.split_measures(measure) or ["ndcg@10"]
+    option.refuse_unused_convention(
+        "--convention" if as_tool is None else "--as", convention or as_tool, wanted
+    )
     convention, empty = (convention, None) if as_tool is None else _judge(as_tool)
-    measures = _measures(option.split_measures(measure) or ["ndcg@10"], convention, empty)
+    measures = _measures(wanted, convention, empty)
     options: dict[str, Any] = {"ties": ties, "alpha": alpha, "seed": seed}
+    if qrels is None and are_trec(files):
+        qrels, *files = files
+    used = "files measure by queries convention as_tool ties alpha seed out as_json"
     if qrels is not None:
-        systems, source = _named_files(files), qrels.name
+        used += f" qrels complete {'qid' if queries is not None else ''}"
+        option.refuse_unused(context, "with runs" if queries else "with runs and no --queries", used)
+        check_runs(files)
+        systems, source = named_files(files), qrels.name
         from pomona.cli.inputs import query_columns
 
         values = query_columns(queries, by or [], qid) if by or queries else {}
@@ -69,11 +81,12 @@ def duel(
     else:
         if complete:
             raise typer.BadParameter("-c is about TREC runs: give --qrels")
+        option.refuse_unused(context, "with DATA and SCORES", f"{used} label qid doc_id")
         from pomona.cli.inputs import read_scores
 
         source = files[0].name
         data, values = _data(files[0], queries, by or [], label, qid, doc_id)
-        scores = {name: read_scores(path, data.n_docs) for name, path in _named_files(files[1:]).items()}
+        scores = {name: read_scores(path, data.n_docs) for name, path in named_files(files[1:]).items()}
         found = compare(data, scores, measures, by=values, **options)
     if not as_json:
         _print(found)
@@ -108,15 +121,6 @@ def _measures(texts: list[str], convention: str | None, empty: float | None) -> 
     if empty is not None:
         parsed = [dataclasses.replace(one, empty=empty) if hasattr(one, "empty") else one for one in parsed]
     return parsed
-
-
-def _named_files(paths: list[Path]) -> dict[str, Path]:
-    """Each file under the shortest name that no other has."""
-    stems = [path.stem for path in paths]
-    named = {path.stem if stems.count(path.stem) == 1 else str(path): path for path in paths}
-    if len(named) < len(paths):
-        raise InputError("a file was given twice: a system has no duel with itself")
-    return named
 
 
 def _data(

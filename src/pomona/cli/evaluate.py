@@ -17,13 +17,29 @@ if TYPE_CHECKING:
 
 _DEFAULT_MEASURES = ("ndcg@1", "ndcg@5", "ndcg@10", "p@10", "ap", "rr")
 
+_OF_TOOLS = {
+    "letor": "per_query",
+    "ranklib": "qrels measure per_query gmax",
+    "yahoo": "measure per_query",
+    "trec_eval": "qrels run measure per_query complete level max_docs judged_only",
+}
+"""Of the options, those that have an effect with `--as` a tool."""
+_OURS = "measure convention all_conventions ties per_query as_json"
+
 
 def evaluate(
+    context: typer.Context,
     data: Annotated[
-        Path | None, typer.Argument(help="LETOR text or a table with labels.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="DATA|QRELS", help="LETOR text or a table with labels; or judgments.", show_default=False
+        ),
     ] = None,
     scores: Annotated[
-        Path | None, typer.Argument(help="One score a line, in input order.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="SCORES|RUN", help="One score a line, in input order; or a TREC run.", show_default=False
+        ),
     ] = None,
     measure: option.Measures = None,
     convention: option.Convention = None,
@@ -58,6 +74,7 @@ def evaluate(
     \b
     Example:  pomona evaluate test.txt scores.txt -m ndcg@10,ap --all-conventions
               pomona evaluate test.txt scores.txt --as letor4 --per-query
+              pomona evaluate qrels.txt run.txt -m ap,ndcg@10
               pomona evaluate --qrels qrels.txt --run run.txt --as trec_eval \\
                   -q -m map -m ndcg_cut.5,10
     """
@@ -67,19 +84,56 @@ def evaluate(
         ranklib={"--gmax": gmax != 4},
     )
     if as_tool is not None:
+        used = _used_by(as_tool)
         if as_json:
-            raise typer.BadParameter("--as prints what the tool prints, which is no JSON: leave one out")
+            raise typer.BadParameter("--as prints what the tool prints, which is no JSON: leave --json out")
+        if measure and "measure" not in used:
+            raise typer.BadParameter(f"--as {as_tool} always prints the same measures: leave --measure out")
+        option.refuse_unused(context, f"with --as {as_tool}", f"as_tool data scores {used}")
+        if as_tool.lower().startswith("trec_eval"):
+            _, _, qrels, run = _files(context, data, scores, qrels, run)
         options = {"complete": complete, "level": level, "max_docs": max_docs, "judged_only": judged_only}
         lines = _as_tool(as_tool, data, scores, qrels, run, measure or [], per_query, gmax, options)
         # As bytes: a query id need not be valid UTF-8 to come out as it went in.
         typer.echo("".join(f"{line}\n" for line in lines).encode(errors="surrogateescape"), nl=False)
         return
-    judged, qids = _read(data, scores, qrels, run, option.named_columns(label, qid, doc_id))
+    data, scores, qrels, run = _files(context, data, scores, qrels, run)
     wanted = option.split_measures(measure) or list(_DEFAULT_MEASURES)
+    option.refuse_unused_convention("--convention", convention, wanted)
     if all_conventions:
-        _print_conventions(judged, wanted, ties, as_json)
+        used = "measure all_conventions ties as_json data scores qrels run label qid doc_id"
+        option.refuse_unused(context, "with --all-conventions", used)
+    judged, qids, missing = _read(data, scores, qrels, run, option.named_columns(label, qid, doc_id))
+    if all_conventions:
+        _print_conventions(judged, wanted, ties, missing, as_json)
     else:
-        _print_means(judged, qids, wanted, convention, ties, per_query, as_json)
+        _print_means(judged, qids, wanted, convention, ties, per_query, missing, as_json)
+
+
+def _used_by(tool: str) -> str:
+    """The options that have an effect with `--as` a tool."""
+    if tool.lower() not in option.TOOLS:
+        raise UnknownNameError("tool", tool, option.TOOLS)
+    return next((used for name, used in _OF_TOOLS.items() if tool.lower().startswith(name)), "per_query")
+
+
+def _files(
+    context: typer.Context, data: Path | None, scores: Path | None, qrels: Path | None, run: Path | None
+) -> tuple[Path | None, Path | None, Path | None, Path | None]:
+    """DATA and SCORES, or judgments and a run, the others None; what does not go with them is refused."""
+    tool = "as_tool complete level max_docs judged_only gmax"
+    if qrels is not None and run is not None:
+        option.refuse_unused(context, "with --qrels and --run", f"qrels run {_OURS} {tool}")
+        return None, None, qrels, run
+    if data is None or scores is None:
+        raise typer.BadParameter("give DATA and SCORES, or QRELS and RUN, or --qrels and --run")
+    from pomona.cli.inputs import are_trec
+
+    if are_trec([data, scores]):
+        option.refuse_unused(context, "with TREC judgments and a run", f"data scores {_OURS} {tool}")
+        return None, None, data, scores
+    option.refuse_unused(context, "with DATA and SCORES", f"data scores label qid doc_id {_OURS} {tool}")
+    return data, scores, None, None
 
 
 def _refuse_options_of_others(asked: str, **given: dict[str, bool]) -> None:
@@ -102,11 +156,9 @@ def _as_tool(
     trec_options: dict[str, Any],
 ) -> Iterable[str]:
     name = tool.lower()
-    if name not in option.TOOLS:
-        raise UnknownNameError("tool", tool, option.TOOLS)
     if name.startswith("trec_eval"):
         if qrels is None or run is None:
-            raise typer.BadParameter("--as trec_eval needs --qrels FILE and --run FILE")
+            raise typer.BadParameter(f"--as {tool} needs TREC judgments and a run: QRELS RUN")
         from pomona.tools.trec_eval import trec_eval
 
         version = 10 if name.endswith("-10") else 9
@@ -117,6 +169,10 @@ def _as_tool(
         from pomona.tools.ranklib import ranklib
 
         asked = option.split_measures(measures) or ["ERR@10"]
+        if gmax != 4 and not any(text.upper().startswith("ERR") for text in asked):
+            raise typer.BadParameter("--gmax has no effect on measures other than ERR: leave it out")
+        if qrels is not None and all(text.upper().startswith(("ERR", "P@", "RR")) for text in asked):
+            raise typer.BadParameter(f"--qrels has no effect on {', '.join(asked)}: leave it out")
         return ranklib(data, scores, asked, per_query=per_query, max_grade=gmax, qrels=qrels)
     if name.startswith("yahoo"):
         from pomona.tools.yahoo import yahoo
@@ -128,8 +184,6 @@ def _as_tool(
         return yahoo(data, scores, per_query=per_query, cutoffs=cutoffs, empty=0.5 if half else 1.0)
     from pomona.tools.letor import letor
 
-    if measures:
-        raise typer.BadParameter(f"--as {tool} always prints the same measures: leave --measure out")
     return letor(name, data, scores, per_query=per_query)
 
 
@@ -137,25 +191,34 @@ def _cutoffs(measures: list[str]) -> tuple[int, ...]:
     from pomona.measures.parse import measure
 
     parsed = [measure(text, "yahoo") for text in measures]
+    for text, one in zip(measures, parsed, strict=True):
+        if one.k is None or one != measure(f"ndcg@{one.k}", "yahoo"):
+            raise typer.BadParameter(f"--measure {text} with --as yahoo: it has ERR, and NDCG as ndcg@K")
     return tuple(dict.fromkeys(one.k for one in parsed if one.k is not None))
 
 
 def _read(
     data: Path | None, scores: Path | None, qrels: Path | None, run: Path | None, columns: dict[str, Any]
-) -> tuple[ScoredQueries, list[str]]:
-    if qrels is not None and run is not None:
-        from pomona.data.trec import dataset_of_trec, read_qrels, read_run
-        from pomona.measures.lists import ScoredQueries
+) -> tuple[ScoredQueries, list[str], dict[str, int]]:
+    """The documents with scores, the ids of their queries, and of TREC files what has no counterpart."""
+    if qrels is None or run is None:
+        from pomona.cli.inputs import read_judged
 
-        trec = dataset_of_trec(read_qrels(qrels), read_run(run))
-        documents = trec.data.y, trec.scores, trec.data.query_ptr, trec.data.doc_ids
-        queries = ScoredQueries(*documents, trec.pool_labels, trec.pool_ptr)
-        return queries, [str(qid) for qid in trec.data.qids]
-    if data is None or scores is None:
-        raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")
-    from pomona.cli.inputs import read_judged
+        assert data is not None
+        assert scores is not None
+        return *read_judged(data, scores, columns), {}
+    from pomona.data.trec import dataset_of_trec, read_qrels, read_run
+    from pomona.measures.lists import ScoredQueries
 
-    return read_judged(data, scores, columns)
+    judgments, answers = read_qrels(qrels), read_run(run)
+    trec = dataset_of_trec(judgments, answers)
+    documents = trec.data.y, trec.scores, trec.data.query_ptr, trec.data.doc_ids
+    queries = ScoredQueries(*documents, trec.pool_labels, trec.pool_ptr)
+    missing = {
+        "n_judged_queries_without_run": len(set(judgments.qids) - set(answers.qids)),
+        "n_queries_without_judgments": len(set(answers.qids) - set(judgments.qids)),
+    }
+    return queries, [str(qid) for qid in trec.data.qids], missing
 
 
 def _judgements(
@@ -177,6 +240,7 @@ def _print_means(
     convention: str | None,
     ties: str | None,
     per_query: bool,
+    missing: dict[str, int],
     as_json: bool,
 ) -> None:
     from pomona.cli.output import print_json, print_table
@@ -184,7 +248,7 @@ def _print_means(
     judgements = _judgements(judged, wanted, convention, ties)
     names = [str(judgement.measure) for judgement in judgements]
     if as_json:
-        counts = {"n_queries": len(qids), "n_empty": judgements[0].n_empty}
+        counts = {"n_queries": len(qids), "n_empty": judgements[0].n_empty, **missing}
         means = {
             asked: {"measure": name, "mean": j.mean, "n_short": j.n_short}
             for asked, name, j in zip(wanted, names, judgements, strict=True)
@@ -203,8 +267,21 @@ def _print_means(
             for name, j in zip(names, judgements, strict=True)
         ]
         print_table(["measure", "mean", "queries", "empty", "short"], rows)
-    for note in _notes(judgements):
+    for note in (*_left_out(missing), *_notes(judgements)):
         typer.echo(note)
+
+
+def _left_out(missing: dict[str, int]) -> list[str]:
+    """The queries of TREC files that are in no mean."""
+    without_run, without_judgments = missing.values() or (0, 0)
+    lines = []
+    if without_run:
+        what = "1 judged query is" if without_run == 1 else f"{without_run} judged queries are"
+        lines.append(f"note: {what} not in the run, and in no mean (--as trec_eval -c counts 0)")
+    if without_judgments:
+        what = "1 query of the run has" if without_judgments == 1 else f"{without_judgments} of the run have"
+        lines.append(f"note: {what} no judgments, and {'is' if without_judgments == 1 else 'are'} in no mean")
+    return lines
 
 
 def _notes(judgements: list[Judgement]) -> list[str]:
@@ -217,7 +294,9 @@ def _notes(judgements: list[Judgement]) -> list[str]:
     ]
 
 
-def _print_conventions(judged: ScoredQueries, wanted: list[str], ties: str | None, as_json: bool) -> None:
+def _print_conventions(
+    judged: ScoredQueries, wanted: list[str], ties: str | None, missing: dict[str, int], as_json: bool
+) -> None:
     from pomona.cli.output import print_json, print_table
     from pomona.measures.conventions import CONVENTIONS
     from pomona.measures.parse import measure
@@ -239,12 +318,11 @@ def _print_conventions(judged: ScoredQueries, wanted: list[str], ties: str | Non
         table[name] = row
     n_queries, n_empty = len(judged.query_ptr) - 1, counts.n_empty if counts else 0
     if as_json:
-        print_json(
-            {"n_queries": n_queries, "n_empty": n_empty, "conventions": table, "not_computed": reasons}
-        )
+        counts_too = {"n_queries": n_queries, "n_empty": n_empty, **missing}
+        print_json({**counts_too, "conventions": table, "not_computed": reasons})
         return
     rows = [[name, *("–" if v is None else f"{v:.4f}" for v in row.values())] for name, row in table.items()]
     print_table(["convention", *wanted], rows)
     typer.echo(f"{n_queries} queries, {n_empty} of them empty; – : that tool has no such measure")
-    for name, reason in reasons.items():
-        typer.echo(f"{name}: {reason}")
+    for line in (*_left_out(missing), *(f"{name}: {reason}" for name, reason in reasons.items())):
+        typer.echo(line)

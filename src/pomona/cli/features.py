@@ -38,6 +38,7 @@ _COLUMNS = {
 
 
 def features(
+    context: typer.Context,
     data: option.Sources,
     measure: option.Measure = "",
     bins: Annotated[int, typer.Option(help="Bins of the information gain.")] = 20,
@@ -82,15 +83,23 @@ def features(
               pomona features Fold1 --trees 0 --json
               pomona features test.txt --model model.pomona --group text=f1,f2,f3
     """
+    from pomona.cli.inputs import distinct
     from pomona.cli.output import finish_analysis, progress_bars, report_for
     from pomona.experiments.analysis.features import STAGES, examine_features
 
+    distinct(data)
+    used = "data measure shuffles top label qid doc_id out as_json"
     if model is not None:
+        option.refuse_unused(context, "with --model", f"{used} model group")
         columns = option.named_columns(label, qid, doc_id)
         _importance(data, model, measure or None, shuffles, group or [], top, columns, out, as_json=as_json)
         return
     if group:
         raise InputError("--group goes with --model: name the model whose features are to be shuffled")
+    if trees == 0:
+        option.refuse_unused(
+            context, "with --trees 0", f"{used} bins trees undefined".replace(" shuffles", "")
+        )
     measure = measure or "ndcg@10"
     reading = {**option.named_columns(label, qid, doc_id), "undefined": undefined}
     found: dict[str, FeatureFindings] = {}
@@ -136,7 +145,7 @@ def _importance(
     """What features do in a model, on each of the files."""
     import polars as pl
 
-    from pomona.cli.inputs import read_labelled_for_model
+    from pomona.cli.inputs import read_for_model
     from pomona.cli.output import finish_analysis, print_frame, progress_bars, report_for
     from pomona.experiments.analysis.feature_importance import FeatureImportance, examine_importance
     from pomona.rankers.loading import load_model
@@ -144,7 +153,9 @@ def _importance(
     ranker, found = load_model(model), dict[str, FeatureImportance]()
     named = dict(_group(text) for text in groups)
     for source in data:
-        rows = read_labelled_for_model(source, ranker, columns)
+        if not Path(source).is_file():
+            raise InputError("is no file: give one of queries that the model was not trained on", source)
+        rows = read_for_model(Path(source), ranker, columns, labelled=True)
         with progress_bars(source, ("shuffled",), is_quiet=as_json) as watch:
             told = partial(watch, "shuffled")
             one = examine_importance(ranker, rows, measure, groups=named, n_shuffles=shuffles, watch=told)

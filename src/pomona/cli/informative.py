@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def informative(
+    context: typer.Context,
     source: Annotated[
         str | None,
         typer.Argument(
@@ -57,6 +58,11 @@ def informative(
     from pomona.experiments.analysis.informative import MEASURES, informativeness
 
     columns = option.named_columns(label, qid, doc_id)
+    used = "source measure k out as_json"
+    if qrels is not None or run:
+        option.refuse_unused(context, "with --qrels and --run", f"{used} qrels run")
+    elif source is not None and (Path(source) / "spec.toml").is_file():
+        option.refuse_unused(context, "with a comparison", used)
     datasets = _datasets(source, scores or [], qrels, run or [], columns)
     measures = option.split_measures(measure) or MEASURES
     total = len(measures) * sum(map(len, datasets.values()))
@@ -92,18 +98,22 @@ def _datasets(
     )
 
     if qrels is not None or runs:
+        from pomona.cli.inputs import named_files
+
         if qrels is None or not runs or source or scores:
             raise typer.BadParameter("give --qrels FILE and --run FILE, and no other source")
-        return {qrels.name: systems_of_runs(qrels, runs)}
+        return {qrels.name: systems_of_runs(qrels, named_files(runs))}
     if source is None:
         raise typer.BadParameter("give the directory of a comparison, data, or --qrels and --run")
     if scores:
-        from pomona.cli.inputs import read_scores
+        from pomona.cli.inputs import named_files, read_scores
         from pomona.data.read import read
 
         data = read(source, **columns)
         return {
-            source: systems_of_scores(data, {path.stem: read_scores(path, data.n_docs) for path in scores})
+            source: systems_of_scores(
+                data, {name: read_scores(path, data.n_docs) for name, path in named_files(scores).items()}
+            )
         }
     if (Path(source) / "spec.toml").is_file():
         from pomona.experiments.results import read_results

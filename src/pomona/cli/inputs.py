@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,11 +48,73 @@ def _is_number(text: bytes) -> bool:
     return value == value and not is_rounded and b"_" not in text
 
 
+def are_trec(files: Sequence[Path]) -> bool:
+    """Whether files are TREC judgments and runs, in trec_eval's order, and not data and scores.
+
+    A mixture, or another order, is refused with what each file is. What the first lines do not tell is left
+    to those who read the whole file, and name the line.
+    """
+    from pomona.data.table import is_table
+    from pomona.experiments.inspection import text_kind
+
+    def kind(path: Path) -> str | None:
+        # Reading a pipe would take from it what is read afterwards.
+        return text_kind(path) if path.is_file() else None
+
+    data = files[0]
+    first = "a table" if is_table(data) else kind(data)
+    others = [kind(path) for path in files[1:]]
+    if first == "TREC judgments" and others and all(other == "TREC run" for other in others):
+        return True
+    if first in (None, "a table", "LETOR text") and all(other in (None, "scores") for other in others):
+        return False
+    words = {None: "is not known by its first lines", "scores": "holds scores", "model": "is a model"}
+    words["TREC run"] = "is a TREC run"
+    told = [
+        f"{path} {words.get(one, f'is {one}')}" for path, one in zip(files, (first, *others), strict=True)
+    ]
+    raise InputError(f"expected data and scores, or TREC judgments and runs, but {'; '.join(told)}")
+
+
+def check_runs(files: Sequence[Path]) -> None:
+    """Refuse, beside judgments, what is no run by its first lines."""
+    from pomona.experiments.inspection import text_kind
+
+    for path in files:
+        kind = text_kind(path) if path.is_file() else None
+        if kind not in (None, "TREC run"):
+            what = {"scores": "holds scores", "model": "is a model"}.get(kind, f"is {kind}")
+            raise InputError(f"{what}, and with --qrels every file is a TREC run", path)
+
+
+def named_files(paths: Sequence[Path]) -> dict[str, Path]:
+    """Each file under the shortest name that no other has."""
+    import os
+
+    stems = [path.stem for path in paths]
+    named = {path.stem if stems.count(path.stem) == 1 else str(path): path for path in paths}
+    same = {os.path.realpath(path): path for path in paths}
+    if len(named) < len(paths) or len(same) < len(paths):
+        twice = next(path for path in paths if same[os.path.realpath(path)] != path or paths.count(path) > 1)
+        raise InputError("the same file was given twice", twice)
+    return named
+
+
+def distinct(sources: Sequence[str]) -> Sequence[str]:
+    """The sources, each of which stands under its name: one that was given twice is refused."""
+    for source in sources:
+        if sources.count(source) > 1:
+            raise InputError("was given twice", source)
+    return sources
+
+
 def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[ScoredQueries, list[str]]:
     """The documents of a file with their scores, and the ids of their queries."""
     from pomona.data.read import read
     from pomona.measures.judge import scored_queries
 
+    if are_trec([data, scores]):
+        raise InputError(f"is TREC judgments and {scores} a run, expected data and scores", data)
     dataset = read(data, **columns)
     given = read_scores(scores, dataset.n_docs)
     return scored_queries(dataset, given), [str(qid) for qid in dataset.qids]
@@ -72,10 +135,11 @@ def read_with_validation(data: Path, valid: Path | None, columns: dict[str, Any]
     return training, held_out
 
 
-def read_for_model(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Dataset:
-    """The documents that a model is to score: a table needs no labels, and a sparse file not every feature.
+def read_for_model(path: Path, ranker: Ranker, columns: dict[str, Any], *, labelled: bool = False) -> Dataset:
+    """The documents that a model is to score: a sparse file need not have every feature.
 
-    A table also needs no query column, unless the model scales features inside each query.
+    Unless they are to be `labelled`, a table needs no labels, and no query column if the model scores each
+    document by itself.
     """
     import typer
 
@@ -83,6 +147,8 @@ def read_for_model(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Datas
     from pomona.data.table import is_table, read_to_score
 
     if is_table(path):
+        if labelled:
+            return _labelled_table(path, ranker, columns)
         if ranker.scores_whole_queries:
             columns = {"qid": "qid", **columns}
         return read_to_score(path, **columns, features=ranker.feature_names_)
@@ -90,21 +156,25 @@ def read_for_model(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Datas
     missing = ranker.n_features_in_ - data.n_features
     if missing <= 0:
         return data
-    typer.echo(f"note: the last {missing} features of the model do not occur in {path}: taken as 0", err=True)
+    what = "feature of the model does" if missing == 1 else f"{missing} features of the model do"
+    typer.echo(f"note: the last {what} not occur in {path}: taken as 0", err=True)
     return data.widened(ranker.n_features_in_)
 
 
-def read_labelled_for_model(source: str, ranker: Ranker, columns: dict[str, Any]) -> Dataset:
-    """The labelled documents of a file that a model is to be judged on."""
+def _labelled_table(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Dataset:
+    """A table with labels: if it has all features of the model, no other column is one, as in `score`."""
     from pomona.data.read import read
-    from pomona.data.table import is_table
+    from pomona.data.table import dataset_of_frame, read_frame
 
-    path = Path(source)
-    if not path.is_file():
-        raise InputError("is no file: give one of queries that the model was not trained on", path)
-    data = read(path, **columns)
-    is_sparse = not is_table(path) and data.n_features < ranker.n_features_in_
-    return data.widened(ranker.n_features_in_) if is_sparse else data
+    names = {"label": "label", "qid": "qid", **columns}
+    frame = read_frame(path, names["qid"], columns.get("doc_id"))
+    if not {*names.values(), *ranker.feature_names_} <= set(frame.columns):
+        return read(path, **columns)
+    wanted = frame.select(list(dict.fromkeys([*names.values(), *ranker.feature_names_])))
+    try:
+        return dataset_of_frame(wanted, **names)
+    except InputError as error:
+        raise InputError(str(error), path) from None
 
 
 def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:

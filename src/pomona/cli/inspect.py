@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from pomona.cli import options as option
 from pomona.cli.options import DocId, Json, Label, Qid, named_columns
 
 
 def inspect(
+    context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="MODEL|DATA|DIR", help="A file or directory.")],
     label: Label = None,
     qid: Qid = None,
@@ -27,8 +30,11 @@ def inspect(
               pomona inspect lightgbm.txt --json
     """
     from pomona.cli.output import print_json
+    from pomona.data.table import is_table
     from pomona.experiments.inspection import inspect as look
 
+    if not is_table(Path(path)):
+        option.refuse_unused(context, "with what is no table", "path as_json")
     facts = look(path, **named_columns(label, qid, doc_id))
     if as_json:
         print_json(facts)

@@ -37,7 +37,7 @@ def list(
         str | None, typer.Argument(help="Only this one; of a ranker all there is to know.")
     ] = None,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="All about all rankers, as docs/rankers.md.")
+        bool, typer.Option("--markdown", help="All about all rankers (or NAME), as docs/rankers.md.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +53,7 @@ def list(
     if markdown and as_json:
         raise typer.BadParameter("--markdown is no JSON: leave one of them out")
     if kind is Kind.rankers and (name or markdown):
-        _tell_rankers(name, as_json=as_json)
+        _tell_rankers(name, markdown=markdown, as_json=as_json)
         return
     if markdown:
         raise typer.BadParameter("--markdown is of rankers: pomona list rankers --markdown")
@@ -70,18 +70,19 @@ def list(
         typer.echo(f"{name.ljust(width)}  {summary}")
 
 
-def _tell_rankers(name: str | None, *, as_json: bool) -> None:
-    """One ranker for the terminal or for machines, or all of them as a page."""
+def _tell_rankers(name: str | None, *, markdown: bool, as_json: bool) -> None:
+    """One ranker for the terminal or for machines, or one or all of them as a page."""
     from pomona._registry import entries
     from pomona.cli.output import print_json
     from pomona.rankers.sheet import json_of, markdown_of, sheet_of, text_of
 
-    if name is None:
-        typer.echo(markdown_of(map(sheet_of, entries("rankers"))), nl=False)
+    if markdown:
+        names = entries("rankers") if name is None else [name]
+        typer.echo(markdown_of(map(sheet_of, names)), nl=False)
     elif as_json:
-        print_json(json_of(sheet_of(name)))
+        print_json(json_of(sheet_of(str(name))))
     else:
-        typer.echo(text_of(sheet_of(name)))
+        typer.echo(text_of(sheet_of(str(name))))
 
 
 def _rows(kind: Kind) -> dict[str, str]:

@@ -48,8 +48,8 @@ def optimality(
               pomona optimality net.pomona train.txt -m ap,p@10 --relative \\
                   --out report
     """
+    from pomona.cli.inputs import distinct, read_for_model
     from pomona.cli.output import finish_analysis, progress_bars, report_for
-    from pomona.data.read import read
     from pomona.experiments.analysis.optimality import local_optimality
     from pomona.rankers.loading import load_model
 
@@ -60,15 +60,18 @@ def optimality(
         "relative": relative,
         "seed": seed,
     }
+    distinct([str(path) for path in data])
     ranker = load_model(model)
     found: dict[str, dict[str, LocalOptimality]] = {}
     interrupted = False
     for path in data:
-        documents = read(path, **option.named_columns(label, qid, doc_id))
+        documents = read_for_model(path, ranker, option.named_columns(label, qid, doc_id), labelled=True)
         for wanted in option.split_measures(measure) or [str(ranker.parsed_measure)]:
             with progress_bars(str(path), [wanted], is_quiet=as_json) as watch:
                 hear = partial(_hear, watch, wanted, directions)
                 one = local_optimality(ranker, documents, wanted, **options, watch=hear)
+            if relative and one.was_scaled:
+                raise typer.BadParameter("--relative has no effect: the weights were scaled to length 1")
             found.setdefault(str(path), {})[one.measure] = one
             interrupted = one.interrupted
             if interrupted:

@@ -95,8 +95,8 @@ FeatureMap = Annotated[
     Path | None, typer.Option(help="CSV: a feature of the model, its name in the engine; checked.")
 ]
 Nonnegative = Annotated[bool, typer.Option("--nonnegative", help="Shift scores so that none is below 0.")]
-ModelName = Annotated[str, typer.Option(help="What the engine shall call the model.")]
-Store = Annotated[str | None, typer.Option(help="Its feature store (Solr) or feature set (Elasticsearch).")]
+ModelName = Annotated[str, typer.Option(help="Of plugins and Solr: the model's name.")]
+Store = Annotated[str | None, typer.Option(help="Of Solr: the feature store.")]
 Raw = Annotated[bool, typer.Option("--raw", help="For the plugins: XGBoost's own JSON (xgboost+json+raw).")]
 
 
@@ -111,3 +111,26 @@ def split_measures(texts: list[str] | None) -> list[str]:
     from pomona._parameters import split_outside
 
     return [measure for text in texts or [] for measure in split_outside(text)]
+
+
+def refuse_unused(context: typer.Context, how: str, used: str) -> None:
+    """Refuse what was given and has no effect when a verb works in this way.
+
+    `used` names the parameters of the verb that have one. What is not named there is refused, so that an
+    option that is added later is refused, too, until it is named.
+    """
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if parameter.name not in used.split() and source is not None and source.name == "COMMANDLINE":
+            is_option = parameter.param_type_name == "option"
+            name = parameter.opts[0] if is_option else str(parameter.name).upper()
+            raise typer.BadParameter(f"{name} has no effect {how}: leave it out")
+
+
+def refuse_unused_convention(option: str, convention: str | None, measures: list[str]) -> None:
+    """Refuse a convention where every measure names its own, which holds."""
+    prefixes = [text.partition("(")[0].rpartition(":")[0].strip() for text in measures]
+    if convention is not None and all(prefix and not prefix.endswith(".py") for prefix in prefixes):
+        raise typer.BadParameter(
+            f"{option} has no effect: every measure names its own convention, as {measures[0]}"
+        )

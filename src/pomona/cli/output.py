@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import shutil
+import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +23,8 @@ if TYPE_CHECKING:
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output; what is not finite, which JSON has no word for, is null."""
-    typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=2, allow_nan=False))
+    is_plain = (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8")
+    typer.echo(json.dumps(_finite(value), ensure_ascii=is_plain, indent=2, allow_nan=False))
 
 
 def _finite(value: Any) -> Any:
@@ -44,11 +48,44 @@ def said_as_notes(*, is_quiet: bool = False) -> Iterator[list[str]]:
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as they must be: the first to the left, the others to the right."""
-    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
-    for row in (head, ["─" * width for width in widths], *rows):
-        cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
-        typer.echo("  ".join(cells).rstrip())
+    """Columns as wide as they must be: the first to the left, the others to the right.
+
+    Nothing is cut. Columns that a terminal has no room for stand below, behind the first column once more.
+    """
+    from rich.cells import cell_len
+
+    texts = [[_on_one_line(text) for text in row] for row in (head, *rows)]
+    widths = [max(cell_len(row[i]) for row in texts) for i in range(len(head))]
+    for number, columns in enumerate(_blocks(widths)):
+        if number:
+            typer.echo()
+        for row in (texts[0], ["─" * width for width in widths], *texts[1:]):
+            blanks = [" " * (widths[i] - cell_len(row[i])) for i in columns]
+            others = (blank + row[i] for i, blank in zip(columns[1:], blanks[1:], strict=True))
+            typer.echo("  ".join([row[0] + blanks[0], *others]).rstrip())
+
+
+def _on_one_line(text: str) -> str:
+    """A cell without signs that would break the line or move the cursor.
+
+    >>> _on_one_line("a\\tb\\nc")
+    'a b c'
+    """
+    return "".join(" " if unicodedata.category(sign) == "Cc" else sign for sign in text)
+
+
+def _blocks(widths: Sequence[int]) -> list[list[int]]:
+    """The columns that fit side by side, each time with the first."""
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
+    blocks = [[0]]
+    used = widths[0]
+    for i, width in enumerate(widths[1:], 1):
+        if used + 2 + width > room and len(blocks[-1]) > 1:
+            blocks.append([0])
+            used = widths[0]
+        blocks[-1].append(i)
+        used += 2 + width
+    return blocks
 
 
 def print_frame(frame: pl.DataFrame, *, digits: int = 4) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from dataclasses import asdict
 from pathlib import Path
@@ -40,20 +41,19 @@ def parity(
     \b
     Example:  pomona parity model.pomona test.txt --engine opensearch-3.5
     """
+    from pomona.cli.inputs import read_for_model
     from pomona.cli.output import print_json
-    from pomona.data.read import read
     from pomona.rankers.loading import load_model
 
     ranker = load_model(model)
-    dataset = read(data, **named_columns(label, qid, doc_id))
-    if dataset.n_features < ranker.n_features_in_:
-        dataset = dataset.widened(ranker.n_features_in_)
+    dataset = read_for_model(data, ranker, named_columns(label, qid, doc_id), labelled=True)
     total, causes = compared(ranker, dataset, engine, feature_map)
-    if as_json:
-        told = {"engine": engine, "documents": dataset.n_docs, "differing": asdict(total)}
-        print_json({**told, **asdict(causes)})
-    else:
-        typer.echo("\n".join(lines_of(engine, dataset.n_docs, total, causes)))
+    with contextlib.suppress(BrokenPipeError):  # the exit code is the same if nobody reads to the end
+        if as_json:
+            told = {"engine": engine, "documents": dataset.n_docs, "differing": asdict(total)}
+            print_json({**told, **asdict(causes)})
+        else:
+            typer.echo("\n".join(lines_of(engine, dataset.n_docs, total, causes)))
     if total.after < total.before - tolerance:
         raise typer.Exit(1)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def power(
+    context: typer.Context,
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -53,21 +54,34 @@ def power(
               pomona power --qrels qrels.txt bm25.run dense.run -m ap --power 0.9
               pomona power pilot.csv --columns old,new
     """
+    from pomona.cli.inputs import are_trec
     from pomona.cli.output import finish_analysis, print_frame, report_for
     from pomona.experiments.analysis.power import FEW
     from pomona.experiments.analysis.power import power as analyse
 
     if simulations < 1:
         raise InputError(f"found {simulations} simulations, expected at least 1")
+    used = "files difference power alpha simulations seed out as_json"
+    n_left_out = 0
     if columns is not None:
+        option.refuse_unused(context, "with --columns", f"{used} columns")
         pilot = _of_table(files, columns)
     else:
-        pilot = _of_systems(files, qrels, measure, convention, option.named_columns(label, qid, doc_id))
+        if qrels is None and are_trec(files):
+            qrels, *files = files
+        names = "qrels" if qrels is not None else "label qid doc_id"
+        how = "with DATA and scores" if qrels is None else "with runs"
+        option.refuse_unused(context, how, f"{used} measure convention {names}")
+        option.refuse_unused_convention("--convention", convention, [measure])
+        named = option.named_columns(label, qid, doc_id)
+        pilot, n_left_out = _of_systems(files, qrels, measure, convention, named)
     options: dict[str, Any] = {"power": power, "alpha": alpha, "n_simulations": simulations, "seed": seed}
     found = analyse(pilot, difference=difference, **options)
     if not as_json:
         typer.echo(f"{found.answer}\n")
         print_frame(found.curve)
+        if n_left_out:
+            typer.echo(f"\nnote: judged queries that a run lacks are left out: {n_left_out}")
         if found.n_queries < FEW:
             typer.echo(f"\na pilot of fewer than {FEW} queries tells little about the spread of all")
     report = report_for(
@@ -83,16 +97,18 @@ def power(
 
 def _of_systems(
     files: list[Path], qrels: Path | None, measure: str, convention: str | None, columns: dict[str, Any]
-) -> Values:
-    """The differences of two systems, by the judge of `pomona duel`."""
+) -> tuple[Values, int]:
+    """The differences of two systems, as `pomona duel` has them, and how many queries a run lacks."""
+    from pomona.cli.inputs import check_runs
     from pomona.experiments.analysis.duel import duel, duel_of_runs
 
     n_expected = 3 if qrels is None else 2
     if len(files) != n_expected:
-        what = "DATA OLD NEW" if qrels is None else "two runs"
+        what = "DATA OLD NEW" if qrels is None else "two runs beside the judgments (--qrels)"
         raise InputError(f"found {len(files)} files, expected {what}")
     old, new = files[-2:]
     if qrels is not None:
+        check_runs(files)
         found = duel_of_runs(qrels, {"old": old, "new": new}, measure, convention=convention)
     else:
         from pomona.cli.inputs import read_scores
@@ -102,7 +118,7 @@ def _of_systems(
         scores = {"old": read_scores(old, data.n_docs), "new": read_scores(new, data.n_docs)}
         found = duel(data, scores, measure, convention=convention)
     d: Values = found.differences("new", "old")["difference"].to_numpy()
-    return d
+    return d, found.n_left_out
 
 
 def _of_table(files: list[Path], columns: str) -> Values:
@@ -112,7 +128,7 @@ def _of_table(files: list[Path], columns: str) -> Values:
     from pomona.cli.inputs import read_cells
 
     if len(files) != 1:
-        raise InputError(f"found {len(files)} files, expected one table of values")
+        raise InputError(f"found {len(files)} files, expected one table of values for --columns")
     names, rows = read_cells(files[0])
     wanted = [name.strip() for name in columns.split(",")]
     for name in wanted:

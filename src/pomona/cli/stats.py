@@ -32,37 +32,30 @@ def stats(
         pomona stats mq2007 mq2008 --joined
         pomona stats Fold1/train.txt Fold1/vali.txt --json
     """
-    from pomona.cli.output import print_json
+    from pomona.cli.inputs import distinct
+    from pomona.cli.output import print_json, print_table
     from pomona.data.read import read_parts
     from pomona.data.statistics import describe
 
+    distinct(data)
     rows: dict[str, Statistics] = {}
     everything: list[Dataset] = []
+    n_parts = 0
     for source in data:
         read = read_parts(source, **named_columns(label, qid, doc_id), undefined=float("nan"))
         everything += read.values()
+        n_parts = max(n_parts, len(read))
         if parts and len(read) > 1:
             rows.update({f"{source} {name}": describe(part) for name, part in read.items()})
         else:
             rows[source] = describe(*read.values())
+    if parts and n_parts == 1:
+        raise typer.BadParameter("--parts has no effect: a file is one part")
     if joined:
         rows["joined"] = describe(*everything)
     if as_json:
         print_json([{"data": name, **row.to_json()} for name, row in rows.items()])
     else:
-        _print_table(rows)
-
-
-def _print_table(rows: dict[str, Statistics]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("Data", box=None, pad_edge=False)
-    for title in next(iter(rows.values())).row():
-        table.add_column(title, justify="right")
-    for name, row in rows.items():
-        table.add_row(name, *row.row().values())
-    console = Console()
-    if not console.is_terminal:  # a file or a pipe has no width to wrap at
-        console = Console(width=200)
-    console.print(table)
+        table = {name: row.row() for name, row in rows.items()}
+        head = next(iter(table.values()), {})
+        print_table(["Data", *head], [[name, *row.values()] for name, row in table.items()])

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pomona.cli.options import Json, Output
+from pomona.cli.options import Json, Output, refuse_unused
 from pomona.errors import InputError, UnknownNameError
 
 
@@ -28,6 +28,7 @@ class Best(StrEnum):
 
 
 def table(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="CSV or TSV file; its first row are the heads.")],
     format: Annotated[Format, typer.Option("--format", "-f", help="What to write.")] = Format.md,
     best: Annotated[Best, typer.Option(help="How the best of each column is marked.")] = Best.bold,
@@ -42,7 +43,7 @@ def table(
 ) -> None:
     """Write a table for a paper or a page. Columns of numbers are rounded alike and aligned; an empty cell, a
     dash or NA is a dash. LaTeX wants the package booktabs. `#` starts a comment.
-    With --json, the numbers of the file, whatever the format.
+    With --json, the numbers of the file as they are.
 
     \b
     Example:
@@ -55,6 +56,10 @@ def table(
     from pomona.report.file import write_anew
     from pomona.report.table import to_html, to_latex, to_markdown
 
+    if as_json:
+        refuse_unused(context, "with --json, which gives the numbers as they are", "file title as_json")
+    if best is Best.none:
+        refuse_unused(context, "with --best none", "file format best digits title out")
     head, rows = read_cells(file)
     if repeated := sorted({name for name in head if head.count(name) > 1}):
         raise InputError(f"has two columns {repeated[0]!r}, expected heads that differ", file)

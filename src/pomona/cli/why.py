@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pomona.cli import options as option
 from pomona.cli.options import Data, DocId, Json, Label, Measure, Qid, Scores, named_columns
 
 
@@ -34,6 +35,7 @@ def why(
     from pomona.measures.gap import explain_gap
     from pomona.measures.parse import measure as parse
 
+    option.refuse_unused_convention("--from and --to", first, [measure])
     judged, _ = read_judged(data, scores, named_columns(label, qid, doc_id))
     gap = explain_gap(judged, parse(measure, first), parse(measure, last))
     if as_json:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from pomona.data.catalog import COLLECTIONS
-from pomona.data.compression import pieces
+from pomona.data.compression import pieces, read_bytes
 from pomona.data.read import read
 from pomona.data.statistics import describe
 from pomona.data.table import is_table, read_frame
-from pomona.data.trec import read_qrels, read_run
+from pomona.data.trec import parse_qrels, parse_run, read_qrels, read_run
 from pomona.errors import InputError, PomonaError
 from pomona.rankers.base import Ranker
 from pomona.rankers.loading import load_model
@@ -45,30 +45,24 @@ def inspect(path: str | Path, **columns: Any) -> Facts:
     facts: Facts = {"path": str(path), "bytes": place.stat().st_size}
     if is_table(place):
         return facts | _table(place, columns)
-    start = next(pieces(place), b"")
-    lines = [line for line in start[:100_000].split(b"\n") if line.strip() and not line.startswith(b"#")]
-    first = lines[0] if lines else b""
-    if start.startswith(_MODEL):
+    kind = text_kind(place)
+    if kind == "model":
         return facts | _model(place, "Pomona's model")
-    if _LETOR.match(first):
-        return facts | {"what": "LETOR text"} | _data(place, columns)
-    if first and all(_NUMBER.match(line) for line in lines[:-1] or lines):
-        n = sum(piece.count(b"\n") for piece in pieces(place)) + (not start.endswith(b"\n"))
+    if kind == "LETOR text":
+        return facts | {"what": kind} | _data(place, columns)
+    if kind == "scores":
+        n = len(read_bytes(place).rstrip().splitlines())
         return facts | {"what": "scores, one a line", "documents": n}
-    if len(first.split()) == 4 and _is_readable(read_qrels, place):
+    if kind == "TREC judgments":
         qrels = read_qrels(place)
         levels = sorted({int(label) for label in qrels.labels.tolist()})
         sizes = {"queries": len(qrels.qids), "documents": len(qrels.labels)}
-        return facts | {"what": "TREC judgments", **sizes, "labels": levels}
-    if len(first.split()) == 6 and _is_readable(read_run, place):
+        return facts | {"what": kind, **sizes, "labels": levels}
+    if kind == "TREC run":
         run = read_run(place)
         tag = run.tag.decode(errors="replace")
-        return facts | {
-            "what": "TREC run",
-            "queries": len(run.qids),
-            "documents": len(run.scores),
-            "tag": tag,
-        }
+        sizes = {"queries": len(run.qids), "documents": len(run.scores)}
+        return facts | {"what": kind, **sizes, "tag": tag}
     try:
         return facts | _model(place, "a model of another trainer")
     except PomonaError as error:
@@ -76,9 +70,31 @@ def inspect(path: str | Path, **columns: Any) -> Facts:
         raise InputError(f"is none of what Pomona knows (as a model: {reason})", path) from None
 
 
-def _is_readable(reader: Any, path: Path) -> bool:
+def text_kind(path: Path) -> str | None:
+    """What the first lines of a file read as, if that is certain.
+
+    `model` (Pomona's own), `LETOR text`, `scores`, `TREC judgments` or `TREC run`.
+    """
+    start = next(pieces(path), b"")[:100_000]
+    if start.startswith(_MODEL):
+        return "model"
+    whole = start if len(start) < 100_000 else start.rpartition(b"\n")[0]
+    lines = [line for line in whole.split(b"\n") if line.strip() and not line.startswith(b"#")]
+    if not lines:
+        return None
+    if _LETOR.match(lines[0]):
+        return "LETOR text"
+    if all(map(_NUMBER.match, lines)):
+        return "scores"
+    text, n_fields = b"\n".join(lines), len(lines[0].split())
+    if n_fields == 4 and _is_readable(parse_qrels, text):
+        return "TREC judgments"
+    return "TREC run" if n_fields == 6 and _is_readable(parse_run, text) else None
+
+
+def _is_readable(parse: Any, text: bytes) -> bool:
     try:
-        reader(path)
+        parse(text)
     except PomonaError:
         return False
     return True
@@ -165,15 +181,9 @@ def _table(path: Path, columns: Facts) -> Facts:
 
 
 def _directory(path: Path) -> Facts:
-    """A comparison, or a directory with folds."""
-    files = [file for file in path.rglob("*") if file.is_file()]
-    facts: Facts = {
-        "path": str(path),
-        "files": len(files),
-        "bytes": sum(file.stat().st_size for file in files),
-    }
+    """A comparison, or a directory with folds; other directories are not walked through."""
     if (path / "store.sqlite").is_file():
-        return facts | _comparison(path)
+        return _size_of_files(path) | _comparison(path)
     from pomona.data.catalog import load_folds
 
     try:
@@ -182,10 +192,16 @@ def _directory(path: Path) -> Facts:
         reason = str(error).removeprefix(f"{path}: ")
         raise InputError(f"is neither a comparison nor a directory with folds ({reason})", path) from None
     parts = {name: describe(part) for name, part in folds.parts(undefined=float("nan")).items()}
-    return facts | {
+    return _size_of_files(path) | {
         "what": "a directory with folds",
         "parts": {name: {"queries": one.n_queries, "documents": one.n_docs} for name, one in parts.items()},
     }
+
+
+def _size_of_files(path: Path) -> Facts:
+    """How many files a directory has, and how large they are together."""
+    sizes = [file.stat().st_size for file in path.rglob("*") if file.is_file()]
+    return {"path": str(path), "files": len(sizes), "bytes": sum(sizes)}
 
 
 def _comparison(path: Path) -> Facts:

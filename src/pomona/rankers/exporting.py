@@ -17,6 +17,23 @@ if TYPE_CHECKING:
     from pomona.rankers.base import Ranker
 
 
+_NO_ENGINE = ("engine_version", "model_name", "store", "raw")
+_WITHOUT_EFFECT = {
+    "c": (*_NO_ENGINE, "feature_map"),
+    "elastic": ("model_name", "store", "raw"),
+    "elasticsearch": ("store",),
+    "lightgbm": _NO_ENGINE,
+    "onnx": ("model_name", "store", "raw"),
+    "opensearch": ("store",),
+    "ranklib": (*_NO_ENGINE, "feature_map"),
+    "solr": ("raw",),
+    "vespa": _NO_ENGINE,
+    "xgboost": _NO_ENGINE,
+    "xgboost-dump": _NO_ENGINE,
+}
+"""The options that change nothing in a format, which are refused there."""
+
+
 def exported(
     ranker: Ranker, format: str, feature_map: str | Path | None = None, **options: Any
 ) -> str | bytes:
@@ -28,6 +45,10 @@ def exported(
     chosen: Format = _registry.find("trees/formats", format, "format of models").load()(
         ExportOptions(**options)
     )
+    given = {**vars(chosen.options), "feature_map": feature_map}
+    for name in _WITHOUT_EFFECT.get(chosen.name, ()):
+        if given[name] != getattr(ExportOptions, name, None):
+            raise InputError(f"{name} has no effect on the format {chosen.name}: leave it out")
     ranker.check_fitted()
     chosen.categories = ranker.categories_
     model, names = ranker.portable(), engine_names(ranker.feature_names_)

@@ -213,7 +213,7 @@ def test_the_values_are_those_of_evaluate(tmp_path):
         (tmp_path / f"{name}.run").write_text("\n".join(lines) + "\n")
     paths = {name: tmp_path / f"{name}.run" for name in runs}
     measures = ["ap", "ndcg", "ndcg@5", "p@10", "trec_eval:ap", "trec_eval:ndcg"]
-    found = informativeness({"q": systems_of_runs(tmp_path / "qrels", list(paths.values()))}, measures)
+    found = informativeness({"q": systems_of_runs(tmp_path / "qrels", paths)}, measures)
     expected = duel_of_runs(tmp_path / "qrels", paths, measures).means
     for row in found.systems.iter_rows(named=True):
         (mean,) = expected.filter(system=row["system"], measure=row["measure"])["mean"]
@@ -226,7 +226,7 @@ def test_queries_that_one_run_lacks_are_left_out_for_all(tmp_path):
     (tmp_path / "one.run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n2 Q0 a 1 2 t\n2 Q0 b 2 1 t\n")
     (tmp_path / "two.run").write_text("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n")
     with pytest.warns(UserWarning, match="1 of 2 queries are left out: not every run has them"):
-        systems = systems_of_runs(tmp_path / "qrels", [tmp_path / "one.run", tmp_path / "two.run"])
+        systems = systems_of_runs(tmp_path / "qrels", {n: tmp_path / f"{n}.run" for n in ("one", "two")})
     assert {name: lists.n_queries for name, lists in systems.items()} == {"one": 1, "two": 1}
     means = informativeness({"q": systems}, ["ap"]).systems
     assert means["value"].to_list() == [1.0, 0.5]

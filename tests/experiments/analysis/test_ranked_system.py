@@ -54,7 +54,7 @@ def test_runs(tmp_path):
     one, two = tmp_path / "one.run", tmp_path / "two.run"
     one.write_text("1 Q0 a 1 3 t\n1 Q0 b 2 2 t\n1 Q0 x 3 1 t\n")
     two.write_text("1 Q0 b 1 3 t\n1 Q0 c 2 2 t\n1 Q0 a 3 1 t\n1 Q0 d 4 0 t\n")
-    systems = systems_of_runs(tmp_path / "qrels", [one, two])
+    systems = systems_of_runs(tmp_path / "qrels", {"one": one, "two": two})
     assert {name: labels_of(lists) for name, lists in systems.items()} == {
         "one": [[1, 0, -1]],
         "two": [[0, 2, 1, 1]],
@@ -63,5 +63,3 @@ def test_runs(tmp_path):
     row = found.summary.row(0, named=True)
     assert (row["n_lists"], row["n_incomplete"]) == (2, 1)  # `one` misses two relevant documents
     assert found.systems["value"].to_list() == pytest.approx([1 / 3, (1 / 2 + 2 / 3 + 3 / 4) / 3])
-    with pytest.raises(InputError, match="two runs are called"):
-        systems_of_runs(tmp_path / "qrels", [one, one, one])

@@ -69,18 +69,13 @@ def systems_of_results(results: Results) -> dict[str, Lists]:
     return systems
 
 
-def systems_of_runs(qrels: Path, runs: Sequence[Path]) -> Lists:
-    """The lists of TREC runs, the judged documents of each query as pools; unjudged ones are irrelevant.
+def systems_of_runs(qrels: Path, runs: Mapping[str, Path]) -> Lists:
+    """The lists of TREC runs by name, the judged documents of each query as pools; others are irrelevant.
 
     Queries that not every run has are left out, with a warning: means over other queries do not compare.
     """
     judgments = read_qrels(qrels)
-    judged: dict[str, JudgedRun] = {}
-    for path in runs:
-        name = path.name if path.stem in judged else path.stem
-        if name in judged:
-            raise InputError(f"two runs are called {name}: give each file its own name", path)
-        judged[name] = dataset_of_trec(judgments, read_run(path))
+    judged = {name: dataset_of_trec(judgments, read_run(path)) for name, path in runs.items()}
     of_run = [set(one.data.qids.tolist()) for one in judged.values()]
     shared, every = set.intersection(*of_run), set.union(*of_run)
     if not shared:

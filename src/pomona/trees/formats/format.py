@@ -39,7 +39,7 @@ class ExportOptions:
     engine_version : the version of the engine, as `3.5` or `9.1.2`; None for the newest that is known.
     nonnegative : shift all scores by a constant, so that none is below 0.
     model_name : what the engine shall call the model.
-    store : the feature store (Solr) or feature set (Elasticsearch, OpenSearch) that it belongs to.
+    store : the feature store of Solr that it belongs to.
     raw : for the plugins of Elasticsearch and OpenSearch, the model as XGBoost itself saves it.
     """
 
