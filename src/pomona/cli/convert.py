@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +27,8 @@ Judgments = Annotated[
     Path | None, typer.Argument(help="For a feature log: Quepid's CSV, TREC qrels or the plugin's list.")
 ]
 Unjudged = Annotated[
-    float | None, typer.Option(help="Of a log: the label of documents without a judgment [left out].")
+    float | None,
+    typer.Option(help="Label of documents without a judgment [of a log: left out; of data: not judged]."),
 ]
 LogName = Annotated[str | None, typer.Option(help="Of a log: which one, where a response holds several.")]
 
@@ -103,7 +103,12 @@ def convert(
         check_runs([source])
     if holds_data:
         _convert_data(
-            source, out, format, from_format, qrels, option.named_columns(label, qid, doc_id), as_json=as_json
+            source,
+            out,
+            format,
+            from_format,
+            {"qrels": qrels, "unjudged": unjudged, **option.named_columns(label, qid, doc_id)},
+            as_json=as_json,
         )
         return
     if format is None:
@@ -132,17 +137,16 @@ def _convert_log(
     as_json: bool,
 ) -> None:
     from pomona.cli.output import print_json, said_as_notes
-    from pomona.data.compression import plain_name
     from pomona.data.letor_writer import write_letor
     from pomona.data.logs import read_log, writable
+    from pomona.data.read import write_names
 
     if out is None:
         raise InputError("training data need a file: add -o FILE")
     with said_as_notes():
         data = read_log(source, judgments, undefined=undefined, unjudged=unjudged, log_name=log_name)
         write_letor(writable(data), out)
-    names = out.with_name(plain_name(out).rpartition(".")[0] + ".features.json")  # where `pm.read` looks
-    names.write_text(json.dumps(dict(enumerate(data.feature_names, 1)), ensure_ascii=False))
+        write_names(data, out)
     if as_json:
         print_json({**_sizes(data), "file": str(out), "feature_names": list(data.feature_names)})
     else:
@@ -154,28 +158,27 @@ def _convert_data(
     out: Path | None,
     format: str | None,
     from_format: str | None,
-    qrels: Path | None,
-    columns: dict[str, Any],
+    options: dict[str, Any],
     *,
     as_json: bool,
 ) -> None:
     import sys
 
     from pomona.cli.output import print_json
-    from pomona.data.convert import format_of, from_stream, read_weighted, to_stream, write_data
+    from pomona.data.convert import format_of, from_stream, read_documents, to_stream, write_documents
 
     to_stdout = out is None or str(out) == "-"
     if to_stdout and as_json:
         raise InputError("with --json the data need a file of their own: add -o FILE")
     if str(source) == "-":
         with from_stream(sys.stdin.buffer, from_format) as path:
-            documents = read_weighted(path, qrels=qrels, **columns)
+            documents = read_documents(path, **options)
     else:
-        documents = read_weighted(source, qrels=qrels, **columns)
+        documents = read_documents(source, **options)
     if out is None or to_stdout:
         to_stream(documents, sys.stdout.buffer, format)
         return
-    files = [str(path) for path in write_data(documents, out, format)]
+    files = [str(path) for path in write_documents(documents, out, format)]
     sizes = _sizes(documents.data)
     if as_json:
         print_json({"format": format_of(out, format), "files": files, **sizes})

@@ -5,7 +5,11 @@
     lightgbm    lines without qid, and FILE.query with the number of rows of each query; FILE.weight
     xgboost     the same with FILE.group
     csv tsv jsonl parquet arrow     columns label, qid, doc_id (if known), weight (if known), features
-    qrels       `qid 0 docid label`, TREC's judgments
+    qrels       `qid 0 docid label`, TREC's judgments: those of documents that are judged
+
+Names of features are written beside text that has no place for them (`FILE.features.json`), where `read`
+looks for them. A document that is not judged has the label nan in LETOR text and an empty one in a table. Of
+a run with its judgments a table has every judged document, those that were not retrieved with an empty score.
 
 Formats are known by the ending of a name; any other name is LETOR text. Text may be compressed.
 """
@@ -16,8 +20,8 @@ import contextlib
 import re
 import tempfile
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,12 +33,13 @@ from pomona._types import Values
 from pomona.data.categories import refuse_categories
 from pomona.data.compression import open_to_write, pieces, plain_name, read_bytes
 from pomona.data.dataset import Dataset
+from pomona.data.frame_column import check_column, numbers_of
 from pomona.data.letor import read_letor
 from pomona.data.letor_writer import write_letor
-from pomona.data.read import query_file, read, with_names_beside
+from pomona.data.read import check_names_beside, query_file, read, with_names_beside, write_names
 from pomona.data.table import SUFFIXES as TABLES
-from pomona.data.table import is_table
-from pomona.data.trec import dataset_of_trec, read_qrels, read_run
+from pomona.data.table import dataset_of_frame, ids_among, is_table, read_frame
+from pomona.data.trec import JudgedRun, judged_run, pooled_run, read_qrels, read_run
 from pomona.errors import InputError, UnknownNameError
 
 PAIRS = {"lightgbm": ".query", "xgboost": ".group"}
@@ -49,11 +54,14 @@ _QUERY = re.compile(rb"^(\S+) qid:\S+", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Weighted:
-    """Documents, and a weight for each in the order in which they came, where a file beside them has some."""
+class Documents:
+    """Documents to write, and of a run the score of each, NaN where it was not retrieved.
+
+    The one feature of a run is its score in float32, which can tie documents that the run tells apart.
+    """
 
     data: Dataset
-    weights: Values | None = None
+    scores: Values | None = None
 
 
 def is_data(path: Path) -> bool:
@@ -87,6 +95,7 @@ def convert(
     format: str | None = None,
     *,
     qrels: str | Path | None = None,
+    unjudged: float | None = None,
     **columns: Any,
 ) -> list[Path]:
     """Read data and write them in another format; gives the files that were written.
@@ -95,21 +104,64 @@ def convert(
     ----------
     source : what `read` reads; with `qrels`, TREC's judgments, a run.
     format : one of `FORMATS`; by the name of `out` if left out.
+    unjudged : the label to write for documents that are not judged (NaN).
     columns : the `label`, `qid` and `doc_id` of a table.
     """
-    documents = read_weighted(Path(source), qrels=None if qrels is None else Path(qrels), **columns)
-    return write_data(documents, Path(out), format)
+    documents = read_documents(
+        Path(source), qrels=None if qrels is None else Path(qrels), unjudged=unjudged, **columns
+    )
+    return write_documents(documents, Path(out), format)
 
 
-def read_weighted(path: Path, *, qrels: Path | None = None, **columns: Any) -> Weighted:
-    """Any data that `read` reads, with the weights beside it; or, with `qrels`, a TREC run."""
+def read_documents(
+    path: Path, *, qrels: Path | None = None, unjudged: float | None = None, **columns: Any
+) -> Documents:
+    """Any data that `read` reads, with the weights beside it; or, with `qrels`, a TREC run and its pool."""
     if qrels is not None:
-        trec = dataset_of_trec(read_qrels(qrels), read_run(path))
-        labels = np.maximum(trec.data.y, 0)  # what is not judged is not relevant
-        return Weighted(trec.data.replace(y=labels))
+        if columns:
+            raise InputError(f"a run has no columns: leave {', '.join(columns)} out", path)
+        found = Documents(*pooled_run(read_qrels(qrels), read_run(path)))
+    else:
+        found = Documents(_read_weighted(path, columns))
+    if unjudged is None:
+        return found
+    if not np.isfinite(unjudged):
+        raise InputError(f"unjudged must be a finite label, found {unjudged}")
+    y = np.where(np.isnan(found.data.y), np.float32(unjudged), found.data.y)
+    return replace(found, data=found.data.replace(y=y))
+
+
+def has_scores(path: Path) -> bool:
+    """Whether a file is a table with a column `score`, as is written of a run."""
+    return is_table(path) and path.is_file() and "score" in read_frame(path, "qid", None).columns
+
+
+def read_judged_table(path: Path, **columns: Any) -> JudgedRun:
+    """A table with a column `score`, as is written of a run: a document without one was not retrieved."""
+    qid, doc_id = columns.get("qid", "qid"), columns.get("doc_id")
+    frame = read_frame(path, qid, doc_id)
+    label = columns.get("label", "label")
+    doc_id = ids_among(frame.columns, label, qid, doc_id)
+    try:
+        check_column("score", frame.columns, "score")
+        special = dict.fromkeys([label, qid, *([doc_id] if doc_id else []), "score"])
+        for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id)):
+            if name is not None:
+                check_column(name, frame.columns, use)
+        import narwhals as nw
+
+        table = nw.from_native(frame.select(list(special)))
+        data = dataset_of_frame(table, label=label, qid=qid, doc_id=doc_id)
+        return judged_run(data, numbers_of(table.get_column("score"), "score"))
+    except InputError as error:
+        raise error if error.file else InputError(str(error), path) from None
+
+
+def _read_weighted(path: Path, columns: Mapping[str, Any]) -> Dataset:
+    """Data that `read` reads, with the weights in a file beside it, where it refuses one."""
     beside = path.with_name(path.name + ".weight")
     if not beside.is_file() or is_table(path):
-        return Weighted(read(path, **columns))
+        return read(path, **columns)
     data = with_names_beside(read_letor(path, query_file=query_file(path)), path)
     try:
         weights = np.array([float(word) for word in read_bytes(beside).split()])
@@ -119,22 +171,34 @@ def read_weighted(path: Path, *, qrels: Path | None = None, **columns: Any) -> W
         weights = data.to_input_order(np.repeat(weights, data.query_lengths))
     if len(weights) != data.n_docs or not np.isfinite(weights).all():
         raise InputError(f"found {len(weights)} weights for {data.n_docs} documents", beside)
-    return Weighted(data, weights)
+    try:
+        return data.replace(weight=weights)
+    except InputError as error:
+        raise InputError(str(error), beside) from None
 
 
-def write_data(documents: Weighted, path: Path, format: str | None = None) -> list[Path]:
+def write_documents(documents: Documents, path: Path, format: str | None = None) -> list[Path]:
     """Write documents, and give the files that were written."""
     data, kind = documents.data, format_of(path, format)
     refuse_categories(data, "convert")
+    if kind in (*PAIRS, "svmlight") and np.isnan(data.y).any():
+        raise InputError(
+            f"{int(np.isnan(data.y).sum())} documents are not judged, and {kind} has a label for each: give "
+            "them one (unjudged), or leave them out",
+            path,
+        )
+    if kind in (*PAIRS, "letor", "svmlight"):
+        check_names_beside(data, path)
     if kind in PAIRS:
-        return _write_pair(documents, path, PAIRS[kind])
+        return _write_pair(data, path, PAIRS[kind])
     if kind in ("letor", "svmlight"):
-        if documents.weights is not None:
+        if data.weight is not None:
             raise InputError(
                 f"{kind} has no place for weights: convert to lightgbm, xgboost or a table", path
             )
         write_letor(data if kind == "letor" else _bare(data, _whole_numbers(data)), path)
-    elif kind == "qrels":
+        return [path, *write_names(data, path)]
+    if kind == "qrels":
         _write_qrels(data, path)
     else:
         _write_table(documents, path, kind)
@@ -154,9 +218,9 @@ def _whole_numbers(data: Dataset) -> NDArray[Any]:
     return data.to_input_order(np.repeat(np.arange(1, data.n_queries + 1), data.query_lengths))
 
 
-def _write_pair(documents: Weighted, path: Path, ending: str) -> list[Path]:
+def _write_pair(data: Dataset, path: Path, ending: str) -> list[Path]:
     """Lines without queries, gathered, and their numbers of rows beside them."""
-    data = documents.data.gathered()
+    data = data.gathered()
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder, "data")  # whose query ids are left out of the lines
         write_letor(_bare(data, np.repeat(np.arange(data.n_queries), data.query_lengths)), plain)
@@ -165,10 +229,10 @@ def _write_pair(documents: Weighted, path: Path, ending: str) -> list[Path]:
                 stream.write(_QUERY.sub(rb"\1", lines))
     written = [path, path.with_name(path.name + ending)]
     _write_lines(written[1], data.query_lengths.tolist())
-    if documents.weights is not None:
+    if data.weight is not None:
         written.append(path.with_name(path.name + ".weight"))
-        _write_lines(written[2], documents.data.from_input_order(documents.weights).tolist())
-    return written
+        _write_lines(written[2], data.weight.tolist())
+    return [*written, *write_names(data, path)]
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:
@@ -183,34 +247,47 @@ def _write_lines(path: Path, values: list[Any]) -> None:
 
 
 def _write_qrels(data: Dataset, path: Path) -> None:
-    """TREC's judgments: one whole number a document, which needs an id."""
-    if data.doc_ids is None or not all(data.doc_ids):
+    """TREC's judgments: one whole number a judged document, which needs an id."""
+    is_judged = ~np.isnan(data.y)
+    judged = np.flatnonzero(is_judged).tolist()
+    if not judged:
+        raise InputError("no document is judged, so there are no judgments to write", path)
+    ids = [""] * data.n_docs if data.doc_ids is None else list(data.doc_ids)
+    if not all(ids[row] for row in judged):
         raise InputError(
             "qrels name documents by their ids, and some have none: name the column (doc_id)", path
         )
-    if (data.y != np.floor(data.y)).any():
+    if (data.y[is_judged] != np.floor(data.y[is_judged])).any():
         raise InputError("qrels have whole numbers as labels, found a fraction", path)
-    rows = list(zip(data.qid.tolist(), data.doc_ids, data.y.astype(int).tolist(), strict=True))
-    if any(len(str(word).split()) != 1 for *words, _ in rows for word in words):
+    qids = data.qid.tolist()
+    rows = [(str(qids[row]), ids[row], int(data.y[row])) for row in judged]
+    if any(len(word.split()) != 1 for *words, _ in rows for word in words):
         raise InputError("an id is empty or holds a space, which qrels cannot", path)
+    seen: set[tuple[str, str]] = set()
+    for qid, doc, _ in rows:
+        if (qid, doc) in seen:
+            raise InputError(f"document {doc!r} stands twice in query {qid}, which qrels cannot", path)
+        seen.add((qid, doc))
+    text = "".join(f"{qid} 0 {doc} {label}\n" for qid, doc, label in rows)
     with open_to_write(path) as stream:
-        stream.write("".join(f"{qid} 0 {doc} {label}\n" for qid, doc, label in rows).encode())
+        stream.write(text.encode(errors="surrogateescape"))
 
 
 @naming_extras()
-def _write_table(documents: Weighted, path: Path, kind: str) -> None:
-    """A row a document, in the order in which they came; an undefined feature is null."""
+def _write_table(documents: Documents, path: Path, kind: str) -> None:
+    """A row a document, in the order in which they came; an undefined feature or label is null."""
     import polars as pl
 
     data = documents.data
     y = data.y
-    is_whole = bool((y == np.floor(y)).all())
-    columns: dict[str, Any] = {"label": y.astype(np.int64) if is_whole else y}
+    is_whole = bool((np.isnan(y) | (y == np.floor(y))).all())
+    labels = pl.Series(y, nan_to_null=True)
+    columns: dict[str, Any] = {"label": labels.cast(pl.Int64) if is_whole else labels}
     columns["qid"] = data.qid
     if data.doc_ids is not None:
         columns["doc_id"] = list(data.doc_ids)
-    if documents.weights is not None:
-        columns["weight"] = documents.weights
+    if data.weight is not None:
+        columns["weight"] = data.weight
     taken = set(columns) & set(data.feature_names)
     if taken:
         raise InputError(
@@ -218,6 +295,8 @@ def _write_table(documents: Weighted, path: Path, kind: str) -> None:
         )
     X = data.X
     columns |= {name: X[:, j] for j, name in enumerate(data.feature_names)}
+    if documents.scores is not None:
+        columns["score"] = documents.scores
     frame = pl.DataFrame(columns, nan_to_null=True)
     with open_to_write(path) as stream:
         writers: dict[str, Any] = {
@@ -242,12 +321,12 @@ def from_stream(stream: IO[bytes], format: str | None) -> Iterator[Path]:
         yield path
 
 
-def to_stream(documents: Weighted, stream: IO[bytes], format: str | None) -> None:
+def to_stream(documents: Documents, stream: IO[bytes], format: str | None) -> None:
     """Write documents to a stream: a format of one file."""
     kind = format_of(Path("-"), format)
     if kind in PAIRS:
         raise InputError(f"{kind} has two files: give the name of the first by -o")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "stdout")
-        write_data(documents, path, kind)
+        write_documents(documents, path, kind)
         stream.write(path.read_bytes())

@@ -25,8 +25,9 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
     """Write a file that `read_letor` reads back to the same arrays, compressed as the suffix says.
 
     Lines stand in the order in which the documents came. Every number has the shortest text that reads back
-    as the same float32. Comments are written as they were read, or else `#docid = …` from the document
-    ids. String query ids that all look like integers come back as integers.
+    as the same float32. The label of a document that is not judged is nan. Comments are written as they were
+    read, or else `#docid = …` from the document ids. String query ids that all look like integers come back
+    as integers. The names of features are not written: `pm.convert` puts them beside the file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -39,8 +40,10 @@ def write_letor(data: Dataset, path: str | os.PathLike[str]) -> None:
         raise InputError(f"write_letor(data, path) expects a Dataset first, found {type(data).__name__}")
     refuse_categories(data, "LETOR's format")
     order, data = data.input_order, data.gathered()
-    if not np.isfinite(data.y).all():
+    if np.isinf(data.y).any():
         raise InputError("cannot be written: a label is not finite", path)
+    if data.weight is not None:
+        raise InputError("LETOR text has no place for weights: pm.convert writes them for LightGBM", path)
     queries = TextColumn.of(str(query) for query in data.qids.tolist())
     lengths = np.diff(queries.offsets)
     if not ((lengths > 0) & (lengths <= kernels.LONGEST_QUERY_ID)).all():

@@ -30,7 +30,7 @@ from pomona.data.stream import write_stream
 from pomona.data.text import TextColumn
 from pomona.errors import InputError, PomonaError
 
-_KIND = "dataset 4"  # changes whenever the reader would make other arrays of the same text
+_KIND = "dataset 5"  # changes whenever the reader would make other arrays of the same text
 _N_BLOCKS, _BLOCK = 16, 4096
 _KEPT_DAYS = 30
 

@@ -4,8 +4,8 @@
                  rows of each query in a file beside it (`train.query` or `train.group`)
     tables       .csv .tsv .jsonl .ndjson .parquet .arrow .feather .ipc
 
-Text may be compressed (.gz, .bz2, .xz, .zst). `X.features.json` beside `X.train` names the features of a
-LETOR file by their numbers.
+Text may be compressed (.gz, .bz2, .xz, .zst). `train.txt.features.json` beside `train.txt` names the features
+of a LETOR file by their numbers.
 """
 
 from __future__ import annotations
@@ -14,19 +14,26 @@ import difflib
 import json
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
+from pomona._arrays import whole_file
 from pomona.data.compression import first_line, plain_name, read_bytes
 from pomona.data.concatenation import concatenated
-from pomona.data.dataset import Dataset
+from pomona.data.dataset import Dataset, numbered
 from pomona.data.letor import read_letor
 from pomona.data.overlap import warn_of_shared_queries
 from pomona.data.table import is_table, read_table
 from pomona.errors import InputError
 
 Source: TypeAlias = "str | os.PathLike[str]"
+
+_NAMES = ".features.json"
+_NO_DATA = (".query", ".group", ".json", ".md", ".bin", ".conf", ".sh", ".py")
+_PARTS = ("train", "training", "vali", "valid", "validation", "test")
+"""Endings of files that share `rank.features.json`: `rank.train`, `rank.test`."""
 
 QUERY_FILE = (".query", ".group")
 """How the name of a file of query sizes ends."""
@@ -51,7 +58,8 @@ def read(
 
     Parameters
     ----------
-    label, qid, doc_id : the columns of a table that are no features.
+    label, qid, doc_id : the columns of a table that are no features. A column `doc_id`, as `convert` writes
+        it, is the document ids also where it is not named.
     n_features : of LETOR text, the number of columns of `X`; the largest feature id when left out.
     undefined : of LETOR text, the value of features that are missing or NULL; in a table they are NaN.
     cache : keep a binary copy, and map it instead of reading the text as long as that does not change.
@@ -149,16 +157,78 @@ def _refuse_unused_files(files: Iterable[Path], query_files: Iterable[Path]) -> 
                 warnings.warn(f"{beside} is not used: the data tell their queries", UserWarning, stacklevel=3)
 
 
+def names_file(path: Path) -> Path:
+    """Where the names of the features of a LETOR file are written: `train.txt.features.json`."""
+    return path.with_name(f"{plain_name(path)}{_NAMES}")
+
+
+def check_names_beside(data: Dataset, path: Path) -> None:
+    """Refuse to write features without names as a file beside which names stand: `read` would use those."""
+    if data.feature_names == numbered(data.n_features) and (file := _names_beside(path)) is not None:
+        raise InputError(f"names features of {path.name}, but the data have no names: move it", file)
+
+
+def write_names(data: Dataset, path: Path) -> list[Path]:
+    """Write the names of features, where somebody gave some, beside text that has no place for them."""
+    if data.feature_names == numbered(data.n_features):
+        return []
+    file = names_file(path)
+    with whole_file(file) as stream:
+        stream.write(json.dumps(dict(enumerate(data.feature_names, 1)), ensure_ascii=False).encode())
+    return [file]
+
+
 def with_names_beside(data: Dataset, path: Path) -> Dataset:
-    """The data with the names in `X.features.json` beside `X.train`, `{"1": "bm25", …}`, if there is one."""
-    file = path.with_name(plain_name(path).rpartition(".")[0] + ".features.json")
-    if not file.is_file():
+    """The data with the names in `train.txt.features.json` beside `train.txt`, `{"1": "bm25", …}`.
+
+    `train.features.json` will do, too, unless it could be of another file as well.
+    """
+    file = _names_beside(path)
+    if file is None:
         return data
     try:
         names = json.loads(read_bytes(file))
     except ValueError as error:
         raise InputError(f"cannot be read as JSON: {error}", file) from None
-    if not isinstance(names, dict):
+    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
         raise InputError('expected names by their numbers, {"1": "bm25", …}', file)
+    for number in names:
+        if not (number.isascii() and number.isdigit() and str(int(number)) == number and int(number) > 0):
+            raise InputError(f"found the number {number!r}, expected numbers of features from 1", file)
     numbers = range(1, data.n_features + 1)
-    return data.replace(feature_names=[str(names.get(str(number), f"f{number}")) for number in numbers])
+    named = [str(names.get(str(number), f"f{number}")) for number in numbers]
+    if (twice := next((name for name, n in Counter(named).items() if n > 1), None)) is not None:
+        raise InputError(f"two features are called {twice!r}: rename one", file)
+    return data.replace(feature_names=named)
+
+
+def _names_beside(path: Path) -> Path | None:
+    if (own := names_file(path)).is_file():
+        return own
+    stem = plain_name(path).rpartition(".")[0]
+    shared = path.with_name(f"{stem}{_NAMES}")
+    if not shared.is_file():
+        return None
+    others = {
+        plain_name(other)
+        for other in path.parent.iterdir()
+        if plain_name(other).rpartition(".")[0] == stem and _may_have_names(other)
+    } - {plain_name(path)}
+    if path.with_name(stem).is_file():
+        others.add(stem)
+    are_parts = all(PurePath(name).suffix[1:].lower() in _PARTS for name in (*others, plain_name(path)))
+    if others and not (stem and are_parts):
+        other = path.with_name(min(others))
+        warnings.warn(
+            f"{shared} is not used: it could name the features of {path.name} or of {other.name}; call it "
+            f"{own.name} or {names_file(other).name}",
+            UserWarning,
+            stacklevel=4,
+        )
+        return None
+    return shared
+
+
+def _may_have_names(path: Path) -> bool:
+    name = path.name.lower()
+    return path.is_file() and not is_table(path) and not name.endswith((*_NO_DATA, *_OTHER_FILES))

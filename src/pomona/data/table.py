@@ -90,7 +90,10 @@ def read_table(
     doc_id: str | None = None,
     cache: bool = False,
 ) -> Dataset:
-    """Read a table of one of the `SUFFIXES`, compressed or not; `cache` keeps a binary copy."""
+    """Read a table of one of the `SUFFIXES`, compressed or not; `cache` keeps a binary copy.
+
+    A column `doc_id` is the document ids also where it is not named.
+    """
     file = Path(path)
     if not is_table(file):
         raise InputError(f"expected a name that ends in one of {', '.join(SUFFIXES)}", path)
@@ -103,7 +106,7 @@ def read_table(
             if frame.is_empty():
                 raise InputError("found no document, expected a row for each below the names of the columns")
             rounding = Rounding()
-            data = _dataset_of(frame, label, qid, doc_id, rounding)
+            data = _dataset_of(frame, label, qid, ids_among(frame.columns, label, qid, doc_id), rounding)
             data.rounding = rounding.note(data.feature_names)
             return data
 
@@ -120,6 +123,12 @@ def read_table(
     return data
 
 
+def ids_among(columns: Sequence[str], label: str, qid: str, doc_id: str | None) -> str | None:
+    """The column of document ids: the one that was named, or else `doc_id`."""
+    is_there = doc_id is None and "doc_id" in columns and "doc_id" not in (label, qid)
+    return "doc_id" if is_there else doc_id
+
+
 def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bool) -> Stream | None:
     """A binary table in pieces, if that is the way to read it: it does not fit, or is large and kept."""
     if _suffix(file) not in _BINARY or file.stat().st_size < _LARGE // 64 or not is_plain(file):
@@ -129,6 +138,7 @@ def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bo
     lazy = pl.scan_parquet(file) if _suffix(file) == ".parquet" else pl.scan_ipc(file)
     columns = lazy.collect_schema()
     names = columns.names()
+    doc_id = ids_among(names, label, qid, doc_id)
     features = [name for name in names if name not in (label, qid, doc_id)]
     categories = (pl.String, pl.Categorical, pl.Enum)
     if any(columns[name].base_type() in categories for name in features):  # each piece would number them anew
@@ -181,6 +191,8 @@ def read_to_score(
     features : if the table has all of these, no other column is a feature.
     """
     frame = _narwhals_frame(read_frame(Path(path), qid or "qid", doc_id))
+    if "doc_id" not in features:
+        doc_id = ids_among(frame.columns, label or "label", qid or "qid", doc_id)
     try:
         for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id)):
             if name is not None:
@@ -254,7 +266,7 @@ def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: s
             **options,
         )
 
-    ids = [name for name in (qid, doc_id) if name is not None]
+    ids = [qid, "doc_id" if doc_id is None else doc_id]
     frame = read(ids)
     for name in frame.columns:
         if any(sign < " " for sign in name):  # a quote that nobody closed has swallowed rows

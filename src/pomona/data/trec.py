@@ -186,6 +186,83 @@ def dataset_of_trec(qrels: Qrels, run: Run) -> JudgedRun:
     return JudgedRun(data, scores, pool_labels, offsets([len(pool) for pool in pools]))
 
 
+def pooled_run(qrels: Qrels, run: Run) -> tuple[Dataset, Scores]:
+    """A run with the whole pool of every query, and the scores: NaN where a document was not retrieved.
+
+    Queries stand in byte order, also those that only one of both holds; in each the documents of the run, and
+    then the others that have a judgment. A label is that of the judgment, NaN where there is none.
+
+    >>> qrels = parse_qrels(b"1 0 d1 2\\n1 0 d9 1\\n")
+    >>> data, scores = pooled_run(qrels, parse_run(b"1 Q0 d1 1 0.5 t\\n1 Q0 d2 2 0.25 t\\n"))
+    >>> list(data.doc_ids), data.y.tolist(), scores.tolist()
+    (['d1', 'd2', 'd9'], [2.0, nan, 1.0], [0.5, 0.25, nan])
+    """
+    n_rows = len(run.scores) + len(qrels.labels)
+    require_memory(
+        _BYTES_A_DOCUMENT * n_rows + 3 * len(run.docnos.text), run.file, "joining it with judgments"
+    )
+    in_run = {qid: query for query, qid in enumerate(run.qids)}
+    in_qrels = {qid: query for query, qid in enumerate(qrels.qids)}
+    if not in_run.keys() & in_qrels.keys():
+        raise InputError(f"no query of {run.file} is in {qrels.file}: check that they belong together")
+    qids, lengths = sorted({*run.qids, *qrels.qids}), []
+    ids: list[bytes] = []
+    labels: list[float] = []
+    scores: list[float] = []
+    for qid in qids:
+        documents: list[bytes] = []
+        if qid in in_run:
+            query = in_run[qid]
+            documents = run.documents(query)
+            run.refuse_repeated(query, documents, range(len(documents)))
+            scores.extend(run.scores[run.query_ptr[query] : run.query_ptr[query + 1]].tolist())
+        judged = qrels.judgments(in_qrels[qid]) if qid in in_qrels else {}
+        retrieved = set(documents)
+        documents = [*documents, *(document for document in judged if document not in retrieved)]
+        scores.extend([np.nan] * (len(documents) - len(retrieved)))
+        labels.extend(judged.get(document, np.nan) for document in documents)
+        ids.extend(documents)
+        lengths.append(len(documents))
+    values = np.array(scores, np.float64)
+    with np.errstate(over="ignore"):
+        feature = values.astype(np.float32)[:, None]
+    data = Dataset.from_parts(
+        feature,
+        checked_labels(labels, len(labels)),
+        offsets(lengths),
+        text_array([qid.decode(errors="surrogateescape") for qid in qids]),
+        doc_ids=TextColumn(np.frombuffer(b"".join(ids), np.uint8), offsets([len(one) for one in ids])),
+        feature_names=["score"],
+    )
+    return data, values
+
+
+def judged_run(data: Dataset, scores: Scores) -> JudgedRun:
+    """The documents that have a score (not NaN), with the pools of all: what `pooled_run` has put together.
+
+    Left out are queries without a retrieved document, and those without any label, as no judgments have them.
+
+    >>> data = Dataset([[0.0]] * 3, [2, np.nan, 1], [7, 7, 7])
+    >>> judged = judged_run(data, np.array([0.5, 0.25, np.nan]))
+    >>> judged.data.y.tolist(), judged.pool_labels.tolist()
+    ([2.0, -1.0], [2.0, 1.0])
+    """
+    scores, data = data.from_input_order(scores), data.gathered()
+    starts, is_retrieved, is_listed = data.query_ptr[:-1], ~np.isnan(scores), ~np.isnan(data.y)
+    is_kept = np.logical_or.reduceat(is_retrieved, starts) & np.logical_or.reduceat(is_listed, starts)
+    if not is_kept.any():
+        raise InputError("no query has both a score and a label")
+    of_row = np.repeat(np.arange(data.n_queries), data.query_lengths)
+    ranked = np.flatnonzero(is_retrieved & is_kept[of_row])
+    pool = np.flatnonzero((data.y >= 0) & is_kept[of_row])
+    lengths, pool_lengths = (
+        np.bincount(of_row[rows], minlength=data.n_queries)[is_kept] for rows in (ranked, pool)
+    )
+    part = data.take_rows(ranked, offsets(lengths), data.qids[is_kept])
+    part = part.replace(y=np.where(part.y >= 0, part.y, np.float32(UNJUDGED)))
+    return JudgedRun(part, scores[ranked], data.y[pool], offsets(pool_lengths))
+
+
 def _packed(column: Column) -> TextColumn:
     texts = column.texts(0, len(column))
     return TextColumn(np.frombuffer(b"".join(texts), np.uint8), offsets([len(text) for text in texts]))
