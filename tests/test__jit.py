@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock
 
 from pomona._jit import address_of, call, kernel, over_chunks, threads, type_of, types
+from pomona._jit import threads as n_threads_of
+from pomona._team import rounds, team_board
 
 
 @kernel
@@ -56,6 +59,51 @@ def test_an_error_in_a_thread_is_raised():
 
     with threads(2), pytest.raises(ValueError):
         over_chunks(fail, 100)
+
+
+def test_an_error_in_any_thread_ends_the_work_of_all():
+    """Of the 16 ranges of two threads two are begun: the caller waits in its first for the error."""
+    begun, has_failed, caller = [], threading.Event(), threading.current_thread()
+
+    def work(first, last):
+        begun.append(first)
+        if threading.current_thread() is caller:
+            has_failed.wait(timeout=60)
+            time.sleep(0.05)
+        else:
+            has_failed.set()
+            raise ValueError("seven")
+
+    with n_threads_of(2), pytest.raises(ValueError, match="seven"):
+        over_chunks(work, 1000)
+    assert len(begun) == 2
+
+
+def test_threads_that_ask_at_once_leave_no_threads_behind():
+    def left():
+        return {thread for thread in threading.enumerate() if thread.name.startswith("pomona_")}
+
+    def use(count, barrier):
+        barrier.wait(timeout=60)
+        with rounds():
+            for k in range(2):
+                with n_threads_of(2 + (count + k) % 3):
+                    over_chunks(lambda first, last: None, 100)
+                    with team_board(2 + (count + k) % 3):
+                        pass
+
+    before = left()
+    for _ in range(3):
+        barrier = threading.Barrier(4)
+        users = [threading.Thread(target=use, args=(k, barrier)) for k in range(4)]
+        for user in users:
+            user.start()
+        for user in users:
+            user.join()
+    patience = time.monotonic() + 60
+    while len(left() - before) > 6 and time.monotonic() < patience:
+        time.sleep(0.01)
+    assert len(left() - before) <= 6  # three that join in, three of the last team; all others went home
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # the very thing tested

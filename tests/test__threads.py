@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -5,6 +6,7 @@ import pytest
 
 from pomona import _threads
 from pomona._threads import n_threads, threads
+from pomona.errors import InputError
 
 
 def test_threads_are_restored(monkeypatch):
@@ -20,6 +22,35 @@ def test_threads_are_restored(monkeypatch):
     assert n_threads() == 2
     second.__exit__(None, None, None)
     assert n_threads() == 3
+
+
+@pytest.mark.parametrize("asked", ["four", "-2", "1.5", "²", "0", "", " ", "+3", "1e1", "4_0", "99999999"])
+def test_a_number_that_is_none_is_refused_by_name(monkeypatch, asked):
+    monkeypatch.setenv("POMONA_THREADS", asked)
+    with pytest.raises(InputError, match="POMONA_THREADS") as caught:
+        n_threads()
+    assert repr(asked) in str(caught.value)
+    with threads(2):
+        assert n_threads() == 2  # nobody asks the environment
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "2", None, True, 10**9])
+def test_no_threads_are_none(count):
+    with pytest.raises(InputError, match="number of threads"):
+        threads(count)
+
+
+def test_a_command_refuses_it_in_one_line(tmp_path):
+    (tmp_path / "t.txt").write_text("1 qid:1 1:0.5\n0 qid:1 1:0.1\n")
+    shown = subprocess.run(
+        [sys.executable, "-m", "pomona", "stats", str(tmp_path / "t.txt")],
+        env={**os.environ, "POMONA_THREADS": "four"},
+        capture_output=True,
+        text=True,
+    )
+    assert shown.returncode != 0
+    assert "POMONA_THREADS" in shown.stderr
+    assert "Traceback" not in shown.stderr
 
 
 @pytest.fixture

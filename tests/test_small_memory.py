@@ -86,3 +86,39 @@ def test_a_forest_of_data_larger_than_memory_keeps_to_its_budget(text: Path, tmp
         bounded = run(text, ROOM, cache, tmp_path)
         assert bounded["added"] < ROOM
         assert bounded["bits"] == free["bits"]
+
+
+# Whoever runs the kernel, another thread or this one, 60 MB are not enough to rank a million documents.
+LIMITED = """
+import re, resource
+import numpy as np
+from pomona._jit import threads
+from pomona._team import rounds
+from pomona.objectives.lambdas import LambdaObjective
+
+random = np.random.default_rng(0)
+
+def gradients(sizes):
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    objective = LambdaObjective("ndcg@10", random.integers(0, 3, ptr[-1]), ptr)
+    out = np.full((2, ptr[-1]), 7, np.float32)
+    return lambda: objective.gradients(random.normal(size=ptr[-1]), *out), out
+
+with threads(THREADS), rounds():
+    gradients([10] * 240)[0]()
+    run, out = gradients([10] * 240 + [1_000_000])
+    used = int(re.search(r"VmSize:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
+    resource.setrlimit(resource.RLIMIT_AS, (used + (60 << 20),) * 2)
+    try:
+        run()
+    except MemoryError:
+        print("MemoryError")
+    else:
+        print((out == 7).sum(), "not written")
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_memory_that_runs_out_in_a_kernel_is_an_error_whoever_runs_it(threads: int) -> None:
+    program = [sys.executable, "-c", LIMITED.replace("THREADS", str(threads))]
+    assert subprocess.run(program, capture_output=True, text=True, check=True).stdout == "MemoryError\n"

@@ -30,7 +30,7 @@ def test_the_same_bits_for_any_number_of_threads(kind):
         with threads(count):
             found.add(bits(RANKERS[kind]))
     assert len(found) == 1
-    assert _team._team[1].count == 7
+    assert _team._team.count == 7
 
 
 def test_several_trainings_at_once_give_the_same_bits():

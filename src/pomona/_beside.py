@@ -33,6 +33,16 @@ _requests: tuple[int, queue.SimpleQueue[_Request]] | None = None
 _lock = threading.Lock()
 
 
+def _forget() -> None:
+    """In a forked child, which has neither the second process nor who was just asking it."""
+    global _requests, _lock
+    _requests, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
 def compile_beside(compiled: Callable[..., Any], *argument_types: Any) -> None:
     """Have a kernel compiled for arguments of these types, unless some version of it is in the cache.
 

@@ -34,7 +34,7 @@ class Call:
         try:
             work()
         except BaseException as error:
-            self.error = error
+            self.error = error if self.error is None else self.error
         with self._lock:
             self._n_inside -= 1
             if self._work is None and self._n_inside == 0:
@@ -52,9 +52,14 @@ class Crew:
     """So many threads; they end with the process, or by `end`."""
 
     def __init__(self, count: int) -> None:
-        self.count, self._calls = count, SimpleQueue[Call | None]()
-        for k in range(count):
-            Thread(target=self._serve, name=f"pomona_{k}", daemon=True).start()
+        self.count, self._calls = 0, SimpleQueue[Call | None]()
+        self.enlarge(count)
+
+    def enlarge(self, count: int) -> None:
+        """Have so many threads, if there are fewer."""
+        while self.count < count:
+            Thread(target=self._serve, name=f"pomona_{self.count}", daemon=True).start()
+            self.count += 1
 
     def _serve(self) -> None:
         while (call := self._calls.get()) is not None:

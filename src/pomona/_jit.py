@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar, cast, overload
 
 import numba
@@ -25,6 +26,7 @@ from llvmlite import ir as ir
 from llvmlite.binding import ffi
 from numba import types as types
 from numba.core import config as numba_config
+from numba.core.cgutils import if_unlikely
 from numba.core.cgutils import unpack_tuple as unpack_tuple
 from numba.core.compiler_lock import global_compiler_lock
 
@@ -189,7 +191,10 @@ def call(typing_context: Any, address: Any, *arguments: Any) -> Any:
         convention = context.call_conv
         function = convention.get_function_type(types.none, arguments)
         place = builder.inttoptr(given[0], function.as_pointer())
-        convention.call_function(builder, place, types.none, arguments, unpack_tuple(builder, given[1]))
+        values = unpack_tuple(builder, given[1])
+        status, _ = convention.call_function(builder, place, types.none, arguments, values)
+        with if_unlikely(builder, status.is_error):  # no memory is left: so it is for the caller
+            convention.return_status_propagate(builder, status)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.StarArgTuple.from_types(arguments)), write
@@ -212,19 +217,30 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-_crew: tuple[int, Crew] | None = None
+_crew: Crew | None = None
+_making = Lock()
 
 
-def _ask(call: Call, count: int, times: int) -> None:
+def _forget() -> None:
+    """In a forked child, which inherits the crew but not its threads; nor whoever was just making one."""
+    global _crew, _making
+    _crew, _making = None, Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _ask(call: Call, times: int) -> None:
     """Have other threads join in, so many: none where no thread can be started any more."""
     global _crew
-    with contextlib.suppress(RuntimeError):
-        # A forked child inherits the crew but not its threads.
-        if _crew is None or _crew[0] != os.getpid() or _crew[1].count != count:
-            if _crew is not None and _crew[0] == os.getpid():
-                _crew[1].end()
-            _crew = os.getpid(), Crew(count)
-        _crew[1].ask(call, times)
+    with _making:  # of threads that ask at once one makes it, or some would never be ended
+        if _crew is None:
+            _crew = Crew(0)
+        with contextlib.suppress(RuntimeError):
+            _crew.enlarge(times)
+        crew = _crew
+    crew.ask(call, min(times, crew.count))
 
 
 def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest: int = 1) -> list[Any]:
@@ -248,14 +264,18 @@ def over_chunks(run: Callable[..., Any], n_items: int, *arguments: Any, smallest
                 index, first = chunks.popleft()
             except IndexError:
                 return
-            results[index] = run(first, min(first + step, n_items), *arguments)
+            try:
+                results[index] = run(first, min(first + step, n_items), *arguments)
+            except BaseException:
+                chunks.clear()  # what has not begun need not
+                raise
 
     call = Call(work)
     try:
-        _ask(call, count, min(count, len(chunks)) - 1)
+        _ask(call, min(count, len(chunks)) - 1)
         work()  # this thread works too: waking another takes longer than many a call
     finally:
-        chunks.clear()  # after an error, or Ctrl-C, what has not begun need not
+        chunks.clear()  # after Ctrl-C, too
         call.close()
     if call.error is not None:
         raise call.error

@@ -46,8 +46,8 @@ from pomona._jit import (
 
 # Places on the board, each on its own cache line: number of the step, its tasks and the next of them in one
 # word, so that one atomic addition takes a task of the very step that it names; reports; what to call, and
-# where its arguments are.
-_STEP, _REPORTS, _FUNCTION, _ARGUMENTS = 0, 8, 16, 17
+# where its arguments are; whether a task has failed.
+_STEP, _REPORTS, _FUNCTION, _ARGUMENTS, _FAILED = 0, 8, 16, 17, 18
 _FIELD = 20
 _MASK = (1 << _FIELD) - 1
 _PATIENCE = 4096  # looks at the board, some 50 µs, before a core is given away
@@ -128,7 +128,8 @@ def _publishable(
     """Lay out what to call, and with what: (function, arguments), both addresses.
 
     The function, `(task, member, arguments)`, calls the kernel at `numbers[0]` with the integers that
-    `front(builder, task, member, *numbers)` gives, and the `values`.
+    `front(builder, task, member, *numbers)` gives, and the `values`; it returns 1 if the kernel
+    failed, else 0.
     """
     kept = [*numbers, *values]
     layout = ir.LiteralStructType([one.type for one in kept])
@@ -137,7 +138,7 @@ def _publishable(
     for i, one in enumerate(kept):
         builder.store(one, builder.gep(place, [_I32(0), _I32(i)]))
     name = builder.module.get_unique_name("task")
-    function = ir.Function(builder.module, ir.FunctionType(ir.VoidType(), [_I64] * 3), name)
+    function = ir.Function(builder.module, ir.FunctionType(_I64, [_I64] * 3), name)
     function.linkage = "internal"
     inside = ir.IRBuilder(function.append_basic_block())
     task, member, arguments = function.args
@@ -147,8 +148,9 @@ def _publishable(
     all_kinds, convention = (types.int64,) * len(leading) + kinds, context.call_conv
     kind = convention.get_function_type(types.none, all_kinds).as_pointer()
     all_given = [*leading, *given[len(numbers) :]]
-    convention.call_function(inside, inside.inttoptr(given[0], kind), types.none, all_kinds, all_given)
-    inside.ret_void()
+    kernel = inside.inttoptr(given[0], kind)
+    status, _ = convention.call_function(inside, kernel, types.none, all_kinds, all_given)
+    inside.ret(inside.zext(status.is_error, _I64))
     pair = [builder.ptrtoint(one, _I64) for one in (function, place)]
     return context.make_tuple(builder, types.UniTuple(types.int64, 2), pair)
 
@@ -187,14 +189,13 @@ def ranges(typing_context: Any, address: Any, n_items: Any, step: Any, *argument
 
 @intrinsic
 def _do(typing_context: Any, function: Any, task: Any, member: Any, arguments: Any) -> Any:
-    """A task of what was published."""
+    """A task of what was published; 1 if it failed, as where no memory is left, else 0."""
 
     def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        kind = ir.FunctionType(ir.VoidType(), [_I64] * 3).as_pointer()
-        builder.call(builder.inttoptr(given[0], kind), given[1:])
-        return context.get_dummy_value()
+        kind = ir.FunctionType(_I64, [_I64] * 3).as_pointer()
+        return builder.call(builder.inttoptr(given[0], kind), given[1:])
 
-    return types.void(*(types.int64,) * 4), write
+    return types.int64(*(types.int64,) * 4), write
 
 
 def new_board() -> NDArray[np.int64]:
@@ -241,12 +242,23 @@ def _wait_a_little(looks):
 
 
 @kernel
+def _do_and_report(board, function, task, member, arguments):
+    """A task, and to say that it is done, or has failed."""
+    if _do(function, task, member, arguments):
+        _store_atomically(board, _FAILED, 1)
+    _report(board)
+
+
+@kernel
 def _await_reports(board, n_tasks):
-    """Wait until all tasks of the step are done."""
+    """Wait until all tasks of the step are done; a kernel fails only where no memory is left."""
     looks = np.int64(0)
     while _load_atomically(board, _REPORTS) < n_tasks:
         looks = _wait_a_little(looks)
     _store_atomically(board, _REPORTS, 0)
+    if _load_atomically(board, _FAILED):
+        _store_atomically(board, _FAILED, 0)
+        raise MemoryError("no memory is left for a kernel that another thread ran")
 
 
 @kernel
@@ -255,8 +267,7 @@ def lead(board, function, arguments, n_tasks):
     _publish(board, function, arguments, n_tasks)
     task = _take(board)
     while task >= 0:
-        _do(function, task, np.int64(0), arguments)
-        _report(board)
+        _do_and_report(board, function, task, np.int64(0), arguments)
         task = _take(board)
     _await_reports(board, n_tasks)
 
@@ -268,8 +279,7 @@ def _serve(board, member):
     while looks < _LONG_PATIENCE:
         task = _take(board)
         if task >= 0:
-            _do(board[_FUNCTION], task, member, board[_ARGUMENTS])
-            _report(board)
+            _do_and_report(board, board[_FUNCTION], task, member, board[_ARGUMENTS])
             looks = np.int64(0)
         else:
             looks = _wait_a_little(looks)
@@ -287,7 +297,7 @@ class Team:
     def __init__(self, count: int) -> None:
         self.count, self.board, self.has_lead = count, new_board(), Lock()
         self._doors, self._is_asleep = [Lock() for _ in range(count)], [False] * count
-        self._is_over = False
+        self._is_over, self._waking = False, Lock()
         for member in range(1, count):
             self._doors[member].acquire()
             with contextlib.suppress(RuntimeError):  # no thread can be started any more
@@ -302,10 +312,11 @@ class Team:
 
     def wake(self) -> None:
         """Have those watch the board who have gone to sleep."""
-        for member, is_asleep in enumerate(self._is_asleep):
-            if is_asleep:
-                self._is_asleep[member] = False
-                self._doors[member].release()
+        with self._waking:  # who ends the team wakes them, too, perhaps at the same time
+            for member, is_asleep in enumerate(self._is_asleep):
+                if is_asleep:
+                    self._is_asleep[member] = False
+                    self._doors[member].release()
 
     def end(self) -> None:
         """Send the members home."""
@@ -313,17 +324,28 @@ class Team:
         self.wake()
 
 
-_team: tuple[int, Team] | None = None
+_team: Team | None = None
+_making = Lock()
+
+
+def _forget() -> None:
+    """In a forked child, which inherits the team but not its threads; nor whoever was just making one."""
+    global _team, _making
+    _team, _making = None, Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def _team_of(count: int) -> Team:
     global _team
-    # A forked child inherits the team but not its threads.
-    if _team is None or _team[0] != os.getpid() or _team[1].count != count:
-        if _team is not None and _team[0] == os.getpid():
-            _team[1].end()
-        _team = os.getpid(), Team(count)
-    return _team[1]
+    with _making:  # of threads that ask at once one makes it, or some would never be ended
+        if _team is None or _team.count != count:
+            if _team is not None:
+                _team.end()
+            _team = Team(count)
+        return _team
 
 
 @contextlib.contextmanager

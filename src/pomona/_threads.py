@@ -5,11 +5,18 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from pomona._control_group import control_groups
+from pomona.errors import InputError
+
+_MOST = 4096
 
 _counts: dict[object, int] = {}  # asked for by `threads`, the latest last
 
@@ -18,8 +25,9 @@ def n_threads() -> int:
     """How many threads kernels use: `POMONA_THREADS`, or all cores open to this process and its container."""
     if counts := list(_counts.values()):  # a copy: another thread may change them meanwhile
         return counts[-1]
-    asked = os.environ.get("POMONA_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
+    if (asked := os.environ.get("POMONA_THREADS")) is not None:
+        if not re.fullmatch("[0-9]{1,9}", asked) or not 1 <= int(asked) <= _MOST:
+            raise InputError(f"POMONA_THREADS must be a whole number from 1 to {_MOST}, found {asked!r}")
         return int(asked)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return math.ceil(min(cores, _quota()))
@@ -40,9 +48,15 @@ def _quota() -> float:
     return max(1.0, least)
 
 
-@contextlib.contextmanager
-def threads(count: int) -> Iterator[None]:
+def threads(count: int) -> AbstractContextManager[None]:
     """Run the body with `count` threads. Where bodies of several threads overlap, the latest counts."""
+    if not isinstance(count, int | np.integer) or isinstance(count, bool) or not 1 <= count <= _MOST:
+        raise InputError(f"the number of threads must be a whole number from 1 to {_MOST}, found {count!r}")
+    return _with_threads(int(count))
+
+
+@contextlib.contextmanager
+def _with_threads(count: int) -> Iterator[None]:
     key = object()
     _counts[key] = count
     try:

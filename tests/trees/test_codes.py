@@ -1,7 +1,8 @@
 import numpy as np
+import pytest
 
 from pomona.trees.binning import Bins
-from pomona.trees.codes import Codes
+from pomona.trees.codes import Codes, _seated
 
 
 def test_blocks_and_columns_agree():
@@ -40,3 +41,31 @@ def test_rows_lie_in_one_cache_line():
 
 def test_room_for_nothing_but_constants():
     assert Codes.zeros(5, np.ones(3, np.int32)).blocks == []
+
+
+def test_seats_of_many_features_are_those_of_the_first_byte_with_room():
+    random = np.random.default_rng(0)
+    n_bins = random.choice([1, 2, 3, 5, 16, 17, 40, 128, 129, 255], 400).astype(np.int32)
+    byte_table, seats = _seated(n_bins)
+    sizes, of_byte = [], {}
+    for feature in sorted(range(400), key=lambda f: -n_bins[f]):
+        if n_bins[feature] > 1:
+            byte = next((b for b, size in enumerate(sizes) if size * n_bins[feature] <= 256), len(sizes))
+            sizes += [1] * (byte == len(sizes))
+            of_byte.setdefault(byte, []).append((feature, sizes[byte]))
+            sizes[byte] *= n_bins[feature]
+    assert byte_table["n_codes"].tolist() == sizes
+    for byte, expected in of_byte.items():
+        first, last = byte_table[byte]["first_seat"], byte_table[byte]["last_seat"]
+        found = seats[first:last]
+        assert list(zip(found["feature"].tolist(), found["radix"].tolist(), strict=True)) == expected
+        assert (found["byte"] == byte).all()
+
+
+@pytest.mark.parametrize("bins", [[255], [2], [255, 2, 9, 1, 30]])
+def test_so_many_features_are_seated_as_letor_text_may_have(bins):
+    """It took minutes when every feature asked all bytes; one call a feature is far below this."""
+    n_bins = np.resize(np.array(bins, np.int32), 100_000)
+    byte_table, seats = _seated(n_bins)
+    assert len(seats) == (n_bins > 1).sum()
+    assert byte_table["n_codes"].max() <= 256

@@ -1,5 +1,8 @@
 import copy
+import os
 import pickle
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -64,6 +67,103 @@ def test_any_array_of_documents_will_do():
 
 def test_values_are_compared_in_float32():
     assert forest().score([[1 + 1e-9, 0, 0]]).tolist() == [10.5]
+
+
+def test_a_forest_keeps_what_it_was_given():
+    """It is checked once, and kernels look up features and children unseen: no array of its maker is kept."""
+    given = {
+        **{name: np.array(ARRAYS[name], np.int32) for name in ("feature", "left", "right")},
+        **{name: np.array(ARRAYS[name], np.float32) for name in ("threshold", "gain")},
+        **{name: np.array(ARRAYS[name], np.int64) for name in ("node_ptr", "leaf_ptr")},
+        "nan_left": np.array(ARRAYS["nan_left"]),
+        "value": np.array(ARRAYS["value"]),
+        "double_threshold": np.array(ARRAYS["threshold"]),
+        "zero_missing": np.array([True, False]),
+        "leaf_count": np.array([1, 2, 3, 4]),
+    }
+    views = {name: array.view() for name, array in given.items()}
+    for view in views.values():
+        view.flags.writeable = False
+    one, other = Forest(**given, n_features=3), Forest(**views, n_features=3)
+    X = [[1.0, 9, 0], [2, 5, 0], [2, 6, 0], [0.0, 0, 0]]
+    expected = one.score(X).tolist()
+    for name, array in given.items():
+        array[:] = 7 if name in ("threshold", "value") else 1000 if array.dtype != bool else ~array
+    for forest in (one, other, pickle.loads(pickle.dumps(one)), one.head(2), one.scaled(1.0)):
+        assert forest.arrays().keys() == given.keys()
+        assert forest.feature.tolist() == [0, 1]
+        assert forest.score(X).tolist() == expected
+        assert not any(array.flags.writeable for array in forest.arrays().values())
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            forest.feature.flags.writeable = True
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"feature": [0, 2**32 + 1]},
+        {"feature": [0, 0.5]},
+        {"feature": [0, np.nan]},
+        {"feature": ["a", "b"]},
+        {"left": [~0, 2**40]},
+        {"nan_left": [2, 0]},
+        {"node_ptr": [0, 2**70, 2]},
+        {"value": ["x", 1, 2, 3]},
+        {"value": [1 + 2j, 1, 2, 3]},
+        {"feature": [[0], [1, 2]]},
+    ],
+    ids=str,
+)
+def test_numbers_that_an_array_cannot_hold_are_refused(changes):
+    """Cut to 32 bits, 2^32 + 1 would be feature 1."""
+    with pytest.raises(InputError, match="not a forest") as caught:
+        forest(**changes)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("n_features", [-1, 2.5, "3", None])
+def test_a_number_of_features_that_is_none_is_refused(n_features):
+    with pytest.raises(InputError, match="features"):
+        Forest(**ARRAYS, n_features=n_features)
+
+
+FORKED = """
+import os, signal, sys, threading, warnings
+import numpy as np
+from pomona.trees.forest import Forest
+from reference import forest as plain
+
+warnings.simplefilter("ignore")  # that threads are left behind by a fork is the very thing tested
+random = np.random.default_rng(0)
+limits = random.normal(size=50)
+arrays = plain.plant(random, [plain.random_tree(random, 60, 5, limits) for _ in range(60)], np.arange(9.0))
+X = random.normal(size=(50, 5)).astype(np.float32)
+make = lambda: Forest(**arrays, n_features=5)
+expected = make().score(X).tolist()
+
+def predict():
+    while True:
+        made = make()
+        made.score(X), made.score(X[:1]), made.leaf_of(X)
+
+for _ in range(3):
+    threading.Thread(target=predict, daemon=True).start()
+for _ in range(25):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # a child that hangs ends here
+        made = make()
+        made.score(X[:1])
+        os._exit(0 if made.score(X).tolist() == expected else 1)
+    if os.waitpid(child, 0)[1]:
+        sys.exit("a child hung, or scored otherwise")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_forked_while_others_predict_predicts():
+    environment = {**os.environ, "POMONA_THREADS": "2"}
+    subprocess.run([sys.executable, "-c", FORKED], env=environment, check=True, timeout=300)
 
 
 @pytest.mark.parametrize("X", [[[1.0, 2.0]], [1.0, 2.0, 3.0], [[["a"]]], [["x", "y", "z"]], None])

@@ -27,6 +27,7 @@ def workspace(n=50, rules=None, n_features=3, n_leaves=4):
         ({"min_hessian": float("nan")}, "min_hessian"),
         ({"min_gain": -0.1}, "min_gain"),
         ({"max_depth": -1}, "max_depth"),
+        *(({name: math.inf}, name) for name in ("min_hessian", "l2", "min_gain", "smoothing", "min_docs")),
         ({"feature_fraction": 0.0}, "feature_fraction"),
         ({"monotone": (0, 2)}, "monotone"),
     ],
@@ -134,3 +135,43 @@ def test_gradient_splits_make_no_endless_leaf_values():
     rules = GrowthRules(min_docs=1, min_hessian=0.5, newton_splits=False)
     tree = LeafwiseGrower(bins, bins.codes(X), rules).grow(gradient, hessian, None, np.random.default_rng(0))
     assert tree.value.tolist() == [-1.0, 40.0]
+
+
+@pytest.mark.parametrize("kind", [LeafwiseGrower, ObliviousGrower])
+@pytest.mark.parametrize(
+    ("more", "scale", "splits"),
+    [
+        ({}, 1.0, True),
+        ({}, 1e-18, False),
+        ({}, 1e-37, False),
+        ({"min_hessian": 0.0}, 1e-18, True),
+        ({"min_hessian": 1e13}, 1.0, False),
+        ({"min_hessian": 1e308}, 1e-30, False),
+        ({"min_docs": 10**20}, 1.0, False),
+        ({"max_depth": 40}, 1.0, True),
+    ],
+    ids=str,
+)
+def test_hessians_too_small_for_a_split_give_none(kind, more, scale, splits):
+    """100 documents of hessian 0.25: a side has 25 at most, and 2.5e-17 where all weigh 1e-18."""
+    random = np.random.default_rng(3)
+    X = random.normal(size=(100, 2)).astype(np.float32)
+    if kind is ObliviousGrower:
+        more = {name: value for name, value in more.items() if name != "max_depth"}
+    bins, rules = Bins.of(X), GrowthRules(**{"min_docs": 5, **more})
+    grower = kind(bins, bins.codes(X), rules)
+    gradient = (np.where(X[:, 0] > 0, 1, -1) * scale).astype(np.float32)
+    tree = grower.grow(gradient, np.full(100, 0.25 * scale, np.float32), None, random)
+    assert (len(tree.feature) > 0) == splits
+    assert np.isfinite(tree.value).all()
+
+
+def test_histograms_that_take_much_memory_are_told():
+    """10,001 of 100 · 255 bins of 8 bytes are 2.0 GB; 400 documents cannot have so many leaves."""
+    X = np.random.default_rng(0).normal(size=(400, 100)).astype(np.float32)
+    bins = Bins.of(X)
+    codes = bins.codes(X)
+    Workspace(bins, codes, GrowthRules(min_docs=1), 10_000)
+    many = codes.zeros(12_000, bins.n_bins)
+    with pytest.warns(UserWarning, match=r"10000 leaves take 2\.0 GB"):
+        Workspace(bins, many, GrowthRules(min_docs=1), 10_000)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import over_chunks
+from pomona._lazy import cached_property
 from pomona._scratch import large_zeros
 from pomona._types import Features, Offsets
 

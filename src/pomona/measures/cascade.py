@@ -11,12 +11,12 @@ so rank j of the block stops the user with probability a_{j−1} − a_j.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from pomona._jit import kernel
+from pomona._lazy import cached_property
 from pomona._types import Values
 from pomona.measures.closed_form import CASCADE, ClosedForm, FormMeasure
 

@@ -26,12 +26,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from pomona._jit import kernel
+from pomona._lazy import cached_property
 from pomona._types import Values
 from pomona.measures.base import Measure
 from pomona.measures.lists import RankedLists

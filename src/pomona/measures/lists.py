@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._jit import kernel, over_chunks
+from pomona._lazy import cached_property
 from pomona._types import Codes, Offsets, Values
 from pomona.errors import InputError, UnknownNameError
 

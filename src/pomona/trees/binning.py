@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, n_threads, over_chunks
+from pomona._lazy import cached_property
 from pomona._types import Features
 from pomona.errors import InputError
 from pomona.trees.codes import Codes, encode

@@ -13,13 +13,13 @@ a range whose first number tells which documents have come to it (`lanes.walk_tr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._lazy import cached_property
 from pomona.trees.category_split import CategorySplits
 from pomona.trees.lanes import N_CUTS, N_LANES, NODE
 

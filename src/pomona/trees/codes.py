@@ -9,6 +9,7 @@ come with one load, and the histogram of a block stays in the cache while the ro
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,26 +137,33 @@ def _seated(n_bins: NDArray[np.int32]) -> tuple[NDArray[np.void], NDArray[np.voi
     >>> byte_table["n_codes"].tolist(), seats["feature"].tolist(), seats["radix"].tolist()
     ([255, 62, 9], [1, 4, 0, 3], [1, 1, 31, 1])
     """
+    features = [f for f in np.argsort(-n_bins, kind="stable").tolist() if n_bins[f] > 1]
     sizes: list[int] = []
-    members: list[list[int]] = []
-    for feature in np.argsort(-n_bins, kind="stable").tolist():
-        n = int(n_bins[feature])
-        if n > 1:
-            byte = next((b for b, size in enumerate(sizes) if size * n <= 256), len(sizes))
-            if byte == len(sizes):
-                sizes.append(1)
-                members.append([])
-            sizes[byte] *= n
-            members[byte].append(feature)
+    byte_of, radix = [], []
+    # Bytes by how often their values still fit into 256, where that is more than once; each list is a heap.
+    with_room: dict[int, list[int]] = {}
+    for n in n_bins[features].tolist():
+        byte = min((bytes_[0] for room, bytes_ in with_room.items() if room >= n), default=len(sizes))
+        if byte == len(sizes):
+            sizes.append(1)
+        else:
+            room = 256 // sizes[byte]
+            heapq.heappop(with_room[room])
+            if not with_room[room]:
+                del with_room[room]
+        byte_of.append(byte)
+        radix.append(sizes[byte])
+        sizes[byte] *= n
+        if (room := 256 // sizes[byte]) > 1:
+            heapq.heappush(with_room.setdefault(room, []), byte)
+    order = np.argsort(np.array(byte_of, np.int64), kind="stable")
     byte_table = np.zeros(len(sizes), BYTE)
     byte_table["n_codes"] = sizes
-    byte_table["last_seat"] = np.cumsum([len(seated) for seated in members])
+    byte_table["last_seat"] = np.cumsum(np.bincount(np.array(byte_of, np.int64), minlength=len(sizes)))
     byte_table["first_seat"][1:] = byte_table["last_seat"][:-1]
-    seats = np.zeros(sum(len(seated) for seated in members), SEAT)
-    seats["feature"] = [feature for seated in members for feature in seated]
-    seats["byte"] = np.repeat(np.arange(len(members)), [len(seated) for seated in members])
+    seats = np.zeros(len(features), SEAT)
+    seats["feature"] = np.array(features, np.int64)[order]
+    seats["byte"] = np.array(byte_of, np.int64)[order]
+    seats["radix"] = np.array(radix, np.int64)[order]
     seats["n_bins"] = n_bins[seats["feature"]]
-    for row in byte_table:
-        radix = np.cumprod(seats["n_bins"][row["first_seat"] : row["last_seat"]])
-        seats["radix"][row["first_seat"] : row["last_seat"]] = np.concatenate(([1], radix[:-1]))
     return byte_table, seats

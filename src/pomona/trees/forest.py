@@ -13,12 +13,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pomona._lazy import cached_property
 from pomona._types import Offsets, Scores, Values
 from pomona.errors import InputError, UnknownNameError
 from pomona.trees import score as bits
@@ -47,7 +47,7 @@ _BATCH = 1 << 22  # values of documents with a column for each split on categori
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Forest:
-    """Trees over `n_features` features, as flat read-only arrays.
+    """Trees over `n_features` features, as flat read-only arrays, copies of those that were given.
 
     A child ≥ 0 is an inner node and a child < 0 the leaf `~child`, both counted within the tree; a child's
     number is greater than its parent's. A tree without inner nodes has one leaf.
@@ -82,7 +82,9 @@ class Forest:
     def __post_init__(self) -> None:
         for name, dtype in _ALL.items():
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _frozen(getattr(self, name), dtype))
+                object.__setattr__(self, name, _owned(name, getattr(self, name), dtype))
+        if not isinstance(self.n_features, int | np.integer) or self.n_features < 0:
+            raise InputError(f"not a forest: found {self.n_features!r} features")
         problem = _problem(self)
         if problem:
             raise InputError(f"not a forest: {problem}")
@@ -309,7 +311,9 @@ class Forest:
                 raise InputError(f"features cannot be read as numbers: {error}") from None
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise InputError(f"found features of shape {rows.shape}, expected (n_docs, {self.n_features})")
-        return _frozen(rows, rows.dtype)
+        view = rows.view()
+        view.flags.writeable = False
+        return view
 
 
 def rounded_down(thresholds: ArrayLike) -> NDArray[np.float32]:
@@ -324,11 +328,24 @@ def rounded_down(thresholds: ArrayLike) -> NDArray[np.float32]:
         return np.where(nearest > exact, np.nextafter(nearest, np.float32(-np.inf)), nearest)
 
 
-def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """A read-only view (or copy, where the type differs)."""
-    view = np.ascontiguousarray(array, dtype).view()
-    view.flags.writeable = False
-    return view
+def _owned(name: str, given: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """A read-only copy, which nobody changes after it was checked: kernels look up in it unseen.
+
+    Numbers that are to be whole, and are not, or too large, are refused.
+    """
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(array.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            copy = np.array(array, dtype, order="C")
+        is_same = array.dtype == dtype or copy.dtype.kind == "f" or np.array_equal(copy, array)
+    except (TypeError, ValueError, OverflowError):
+        is_same = False
+    if not is_same:
+        raise InputError(f"not a forest: {name} holds something that is not of type {np.dtype(dtype)}")
+    copy.flags.writeable = False
+    return copy.view()
 
 
 def _problem(forest: Forest) -> str | None:

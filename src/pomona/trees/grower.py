@@ -7,6 +7,8 @@ splits, and neither threads nor the order of documents changes a bit.
 
 from __future__ import annotations
 
+import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +31,8 @@ from pomona.trees.divide_rest import divide_rest
 from pomona.trees.histogram import IN_PLACE, PARTS, SCRATCH, WORDS, pack, power_of_two, share
 from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
+
+_LARGE = 1 << 30  # bytes of histograms that are worth a word
 
 
 @kernel
@@ -89,8 +93,8 @@ class GrowthRules:
     def __post_init__(self) -> None:
         for name in ("n_leaves", "l2", "min_docs", "min_hessian", "min_gain", "smoothing"):
             least = int(name == "n_leaves")
-            if not getattr(self, name) >= least:
-                raise InputError(f"{name} must be at least {least}, found {getattr(self, name)}")
+            if not least <= getattr(self, name) < math.inf:
+                raise InputError(f"{name} must be at least {least}, and finite, found {getattr(self, name)}")
         if self.max_depth is not None and self.max_depth < 0:
             raise InputError(f"max_depth must be at least 0 or None, found {self.max_depth}")
         for name in ("feature_fraction", "feature_fraction_bylevel", "feature_fraction_bynode"):
@@ -162,6 +166,13 @@ class Workspace:
         groups = group_bits(rules.interactions, n_features)
         bin_start = np.concatenate(([0], np.cumsum(bins.n_bins, dtype=np.int64)))
         n_words = WORDS * len(codes.block_table)
+        n_needed = min(n_leaves, n_docs // max(1, int(rules.min_docs)) + 1)
+        if (room := 8 * (n_needed + 1) * int(bin_start[-1])) >= _LARGE:
+            warnings.warn(
+                f"the histograms of up to {n_needed} leaves take {room / 1e9:.1f} GB: fewer n_leaves, or a "
+                "lower max_bins, take less",
+                stacklevel=2,
+            )
         self.table = Table(
             board=new_board(),
             columns=codes.columns,
@@ -194,7 +205,8 @@ class Workspace:
         )
         # The leaves of an oblivious tree have no splits of their own.
         self.table.order["is_searched"] = not is_oblivious
-        self.table.order["max_depth"] = 2**31 - 1 if rules.max_depth is None else rules.max_depth
+        most = 2**31 - 1
+        self.table.order["max_depth"] = most if rules.max_depth is None else min(rules.max_depth, most)
         self.table.order["by_level"] = rules.feature_fraction_bylevel
         self.table.order["by_node"] = rules.feature_fraction_bynode
         self.table.order["is_limited"] = rules.limits_nodes

@@ -61,6 +61,7 @@ CANDIDATE = [
 ]
 """The fields of a split; gain 0 means that there is none."""
 
+_BEYOND = 1 << 62
 _ROUNDING = 1e-12  # a gain below this share of the node's score is rounding error, not a gain
 
 
@@ -309,11 +310,13 @@ def terms_of(
     # Without l2, a side whose hessians all were rounded to 0 would have an infinite score.
     smallest = 0 if l2 > 0 else 1
     ratio = packing.hessian_scale / packing.gradient_scale
+    # Sums of hessians stay below 2^62: where they are tiny, no side may have enough, and there is no split.
+    least = math.ceil(min(min_hessian * packing.hessian_scale, _BEYOND))
     record = np.zeros(1, TERMS)
     record[0] = (
         l2 * packing.hessian_scale,
-        max(1, min_docs),
-        max(smallest, math.ceil(min_hessian * packing.hessian_scale)),
+        max(1, min(min_docs, _BEYOND)),
+        max(smallest, least),
         packing.count_bits,
         packing.gradient_shift,
         ratio / packing.gradient_scale,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pomona._types import Scores, Values
 from pomona.errors import InputError
+from pomona.trees.formats.weighted_sum import owned
 
 
 def _sigmoid(x: Values) -> Values:
@@ -69,6 +70,8 @@ class Layers:
     scale: InputScale | None = None
 
     def __post_init__(self) -> None:
+        for name in ("weights", "biases"):
+            object.__setattr__(self, name, tuple(map(owned, getattr(self, name))))
         if not len(self.weights) == len(self.biases) == len(self.activations) > 0:
             raise InputError("layers differ in what they have")
         if any(kind not in ACTIVATIONS for kind in self.activations):

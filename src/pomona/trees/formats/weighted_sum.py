@@ -21,6 +21,13 @@ class ScaledSum(NamedTuple):
     weight: Values
 
 
+def owned(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only copy, which nobody changes after it was checked."""
+    copy = np.array(array)
+    copy.flags.writeable = False
+    return copy.view()
+
+
 @dataclass(frozen=True, eq=False)
 class WeightedSum:
     """start + Σ weight · x[feature], added in this order; an undefined value counts as 0.
@@ -40,6 +47,8 @@ class WeightedSum:
     scaled: ScaledSum | None = None
 
     def __post_init__(self) -> None:
+        for name in ("feature", "weight"):
+            object.__setattr__(self, name, owned(getattr(self, name)))
         if self.feature.ndim != 1 or self.feature.shape != self.weight.shape:
             raise InputError("a weighted sum needs a weight for every feature in it")
         if self.feature.size and not 0 <= self.feature.min() <= self.feature.max() < self.n_features:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -18,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
+from pomona._lazy import cached_property
 from pomona._types import Codes, Features, Offsets, Scores, Values
 from pomona.data.rows import read_only
 from pomona.rankers.learnt import Array, check_learnt
 from pomona.trees.forest import Forest
+from pomona.trees.formats.weighted_sum import owned
 
 _ARRAYS = {
     "feature": Array("n_stumps", dtype=np.int32, below="n_features"),
@@ -88,6 +89,10 @@ class StumpSum:
     weight: Values
     undefined: NDArray[np.bool_]
     feature_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name in _ARRAYS:
+            object.__setattr__(self, name, owned(getattr(self, name)))
 
     @classmethod
     def of(cls, stumps: Sequence[tuple[int, float, float, bool]], feature_names: tuple[str, ...]) -> StumpSum:
