@@ -37,6 +37,15 @@ def test_the_best_on_the_validation_queries_is_trained_on_all(results):
     assert found.valid == pytest.approx(valid.group_by("fold").agg(m=pl.col("ndcg@10").mean())["m"].mean())
 
 
+def test_a_ranker_that_failed_in_a_fold_is_not_chosen(results):
+    # Its mean would be of fewer, perhaps easier queries.
+    name, first = "MART(n_trees=10)", results.runs["fold"].min()
+    failed = (pl.col("ranker") == name) & (pl.col("fold") == first)
+    state = pl.when(failed).then(pl.lit("failed")).otherwise("state").alias("state")
+    partly = replace(results, runs=results.runs.with_columns(state), values=results.values.filter(~failed))
+    assert refit_best(partly).label != name
+
+
 def test_every_model_has_a_name(results):
     path = index_models(results)
     rows = list(csv.DictReader(path.read_text().splitlines()))

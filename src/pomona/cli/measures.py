@@ -43,9 +43,14 @@ def measures(
     from pomona.cli.output import finish_analysis, report_for
 
     compared, what = _compared(lists, split_measures(measure))
+    summary = f"{what} · {len(compared.values)} lists · {len(compared.measures)} measures"
+    left_out = f"{compared.n_left_out} lists of queries without a relevant document are left out"
     if not as_json:
         _print(compared)
-    summary = f"{what} · {len(compared.values)} lists · {len(compared.measures)} measures"
+    if compared.n_left_out:
+        summary += f" · {left_out}"
+        if not as_json:
+            typer.echo(left_out)
     question = "what measures say of the same lists"
     report = report_for(out, "measures", compared, title="Measures", question=question, summary=summary)
     finish_analysis(compared.tables, report, out, as_json=as_json)
@@ -110,9 +115,9 @@ def _usual(labels: list[float]) -> list[str]:
     highest = max(labels)
     if set(labels) <= {0, 1}:
         return ["wta", "rbp(p=0.5)", "ap"]
-    if highest > 4 or min(labels) < 0 or any(label % 1 for label in labels):
-        return ["ndcg", f"err(max_grade={max(4, int(-(-highest // 1)))})"]
-    return ["ndcg", "err", "sr4(clip=false)"]
+    if highest == 4 and min(labels) >= 0 and not any(label % 1 for label in labels):
+        return ["ndcg", "err", "sr4(clip=false)"]
+    return ["ndcg", f"err(max_grade={max(1, int(-(-highest // 1)))})"]  # SeznamRank is for labels 0 to 4
 
 
 def _print(compared: MeasureComparison) -> None:

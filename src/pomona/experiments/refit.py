@@ -74,14 +74,17 @@ def refit_best(results: Results, dataset: str | None = None) -> Refit:
     keys = ["ranker", "fold", "seed"]
     of_runs = valid.group_by(keys).agg(pl.col(main).mean().alias("valid"))
     scored = runs.join(of_runs, on=keys, how="inner")
-    means = scored.group_by("ranker", maintain_order=True).agg(pl.col("valid").mean())
+    # A ranker whose runs failed in some fold has a mean over other queries than the others.
+    folds = scored.group_by("ranker").agg(pl.col("fold").n_unique().alias("n_folds"))
+    complete = folds.filter(pl.col("n_folds") == pl.col("n_folds").max())["ranker"]
+    whole = scored.filter(pl.col("ranker").is_in(complete.to_list()))
+    means = whole.group_by("ranker", maintain_order=True).agg(pl.col("valid").mean())
     label, mean = means.sort("valid", descending=True, maintain_order=True).row(0)
     own = scored.filter(ranker=label).sort("valid", descending=True, maintain_order=True)
     row = next(row for row in results.spec.rows() if row.label == label)
     cls = ranker_class(row.ranker)
     parameters = _parameters(own, cls)
-    whole = results.fold_data(name, is_complete=True)
-    fold = with_chosen_features(whole, row.features, row.without)
+    fold = with_chosen_features(results.fold_data(name, is_complete=True), row.features, row.without)
     data = concatenated([part for part in (fold.train, fold.valid, fold.test) if part is not None])
     ranker = cls(**parameters).fit(data)
     return Refit(ranker, label, name, main, mean, parameters, data.n_queries)

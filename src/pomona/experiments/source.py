@@ -164,7 +164,8 @@ def cut(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
 def teaches(data: Dataset) -> NDArray[np.bool_]:
     """(n_queries,) whether the documents of a query have different labels."""
     starts = data.query_ptr[:-1]
-    differs: NDArray[np.bool_] = np.maximum.reduceat(data.y, starts) > np.minimum.reduceat(data.y, starts)
+    # A label that is NaN is of a document that was not judged.
+    differs: NDArray[np.bool_] = np.fmax.reduceat(data.y, starts) > np.fmin.reduceat(data.y, starts)
     return differs
 
 
@@ -172,7 +173,7 @@ def _answered(data: Dataset | None) -> Any:
     """The queries with a relevant document."""
     if data is None:
         return None
-    return data.take(np.flatnonzero(np.maximum.reduceat(data.y, data.query_ptr[:-1]) > 0))
+    return data.take(np.flatnonzero(np.fmax.reduceat(data.y, data.query_ptr[:-1]) > 0))
 
 
 def numbered(parts: Sequence[Dataset], what: str) -> Dataset:
@@ -320,7 +321,8 @@ def examine(spec: Spec, data: DataSpec, known: Mapping[str, DataFacts]) -> tuple
         return varied, facts
     parts = source.parts(fold)
     described = describe(*parts.values())
-    empty = sum(int((np.maximum.reduceat(part.y, part.query_ptr[:-1]) <= 0).sum()) for part in parts.values())
+    best = [np.fmax.reduceat(part.y, part.query_ptr[:-1]) for part in parts.values()]
+    empty = sum(int((~(one > 0)).sum()) for one in best)
     lengths = Counter(str(n) for part in parts.values() for n in np.diff(part.query_ptr))
     facts.statistics = {**described.to_json(), "empty_queries": empty, "lengths": dict(lengths)}
     facts.warnings = _audit_warnings(parts)

@@ -103,3 +103,19 @@ def test_other_test_data_are_refused():
 def test_rankers_that_agree_show_nothing():
     results = invent([Ranker("a", noise=0.0), Ranker("b", noise=0.0)])
     assert Findings(results).documents.is_empty()
+
+
+def test_ties_do_not_rank_by_the_order_of_the_rows():
+    # A ranker that scores all alike puts no document above another, in a file sorted by label or not.
+    labels = [2, 1, 0, 0]
+    one = Given([[0.0]] * 4, labels, {"all alike": [1, 1, 1, 1], "two": [3, 1, 1, 0]}).table()
+    assert one["rank:all alike"].to_list() == [1, 1, 1, 1]
+    assert one["rank:two"].to_list() == [1, 2, 2, 4]
+
+
+def test_of_a_long_query_ties_do_not_decide_what_is_shown():
+    # The best label stands last in the file, and one ranker ties everything.
+    n = N_DOCUMENTS + 10
+    labels = [0] * (n - 1) + [2]
+    table = Given([[0.0]] * n, labels, {"all alike": [1.0] * n, "also": [1.0] * n}).table()
+    assert table["label"].to_list()[0] == 2

@@ -141,3 +141,15 @@ def test_values_of_mq2008_by_separate_code():
     assert best["symmetric_uncertainty"].head(3).round(4).to_list() == [0.0396, 0.0385, 0.0329]
     a = dict(table.select("number", "a").rows())
     assert [round(a[feature], 4) for feature in (39, 23, 40, 25)] == [0.7803, 0.7735, 0.7514, 0.5823]
+
+
+def test_documents_that_were_not_judged_tell_nothing(data):
+    data = data.gathered()
+    labels = data.y.copy()
+    labels[::7] = np.nan
+    judged = ~np.isnan(labels)
+    some = pm.Dataset.from_parts(data.X, labels, data.query_ptr, data.qids)
+    without = pm.Dataset(data.X[judged], labels[judged], np.repeat(data.qids, data.query_lengths)[judged])
+    assert feature_information(some).equals(feature_information(without))
+    assert label_entropy(some) == label_entropy(without)
+    assert n_queries_with_pairs(some) == n_queries_with_pairs(without)

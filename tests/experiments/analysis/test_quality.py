@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -112,3 +114,20 @@ def test_queries():
     assert len(table) == 240
     assert table["MART"].null_count() == 60
     assert table["Linear"].mean() == pytest.approx(np.mean([d.mean("Linear", "ap") for d in datasets]))
+
+
+def test_means_of_other_queries_do_not_move_the_norms():
+    names = ("a", "b", "partly", "bound")
+    results = invent([Ranker(name, 0.1 * i, is_bound=name == "bound") for i, name in enumerate(names)])
+    is_partly, is_first = pl.col("ranker") == "partly", pl.col("fold") == results.values["fold"].min()
+    # Of `partly` one fold is known: its mean is of other queries than those of the others.
+    few = replace(results, values=results.values.filter(~is_partly | is_first))
+    none = replace(results, values=results.values.filter(~is_partly))
+    found, expected = (
+        Findings(one).quality.filter(~is_partly).select("ranker", "measure", "norm", "norm_performance")
+        for one in (few, none)
+    )
+    assert found.equals(expected)
+    own = Findings(few).quality.filter(is_partly)
+    assert own["norm"].is_null().all()
+    assert own["norm_performance"].is_null().all()

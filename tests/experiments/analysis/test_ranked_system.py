@@ -35,6 +35,20 @@ def test_every_feature_with_two_values_is_a_system():
         systems_of_features([pm.Dataset([[1.0], [1.0]], [0, 1], [1, 1])])
 
 
+def test_features_are_known_by_their_names():
+    # Parts with other features, in another order: `a` ranks the same documents in both.
+    one = pm.Dataset([[1.0, 9.0], [2.0, 9.0]], [0, 1], [1, 1], feature_names=["a", "b"])
+    two = pm.Dataset([[5.0, 1.0], [5.0, 2.0]], [1, 0], [2, 2], feature_names=["c", "a"])
+    systems = systems_of_features([one, two])
+    assert list(systems) == ["a"]  # b and c tell no two documents of a part apart
+    assert labels_of(systems["a"]) == [[1, 0], [0, 1]]
+    only = pm.Dataset([[7.0], [8.0]], [1, 0], [3, 3], feature_names=["d"])
+    systems = systems_of_features([only, one])
+    assert list(systems) == ["d", "a"]
+    assert all(lists.n_queries == 2 for lists in systems.values())  # the means are of the same queries
+    assert labels_of(systems["d"])[0] == [0, 1]
+
+
 def test_ties_do_not_tell_the_label():
     data = pm.Dataset(np.repeat([[0.0], [1.0]], [500, 1], axis=0), [1] * 250 + [0] * 251, [1] * 501)
     (labels,) = labels_of(systems_of_features([data])["f1"])

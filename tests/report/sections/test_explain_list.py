@@ -22,5 +22,6 @@ def test_the_first_documents_and_features_are_drawn(found):
 
 def test_every_document_has_a_row(found):
     table = document_table(found)
-    assert [row.cells[1].value for row in table.rows] == list(range(1, len(found.documents) + 1))
+    scores = found.documents["score"].to_list()
+    assert [row.cells[1].value for row in table.rows] == [1 + sum(s > own for s in scores) for own in scores]
     assert len(list(ExplainListSection().overall(found))) == 2

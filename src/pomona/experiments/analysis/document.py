@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pomona._types import Features, Values
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, PomonaError
+from pomona.experiments.analysis.explain import shared_ranks
 from pomona.experiments.analysis.pooled import Pooled
 from pomona.experiments.findings import Analysis, Findings, columns
 
@@ -32,8 +33,9 @@ class Documents(Analysis):
     """The documents of the queries with the largest spread between rankers by the main measure.
 
     Of long queries those are kept that a ranker, or the labels, put highest. Scores (`score:RANKER`) and
-    ranks (`rank:RANKER`) are of a ranker's first seed; null where it has no finished run. `features` (JSON)
-    are those in which a document differs most from the others of its query, in standard deviations.
+    ranks (`rank:RANKER`) are of a ranker's first seed; null where it has no finished run. Documents of the
+    same score share the best of their ranks. `features` (JSON) are those in which a document differs most
+    from the others of its query, in standard deviations.
     """
 
     name = "documents"
@@ -95,9 +97,10 @@ def _documents(test: Dataset, query: int, scores: dict[str, Values]) -> list[dic
     """The documents of a query, the best label first."""
     begin, end = int(test.query_ptr[query]), int(test.query_ptr[query + 1])
     labels = test.y[begin:end].astype(np.float64)
-    ideal = _ranks(labels)
-    ranks = {ranker: _ranks(values[begin:end]) for ranker, values in scores.items()}
-    highest = np.min([ideal, *ranks.values()], axis=0)
+    ideal = _last_ranks(np.where(np.isnan(labels), -np.inf, labels))
+    ranks = {ranker: shared_ranks(values[begin:end]) for ranker, values in scores.items()}
+    # A document is put as high as it stands in the worst order of those it ties with.
+    highest = np.min([ideal, *(_last_ranks(values[begin:end]) for values in scores.values())], axis=0)
     kept = np.argsort(highest, kind="stable")[:N_DOCUMENTS]
     distance = _distances(test.X[begin:end].astype(np.float64))
     return [
@@ -108,15 +111,13 @@ def _documents(test: Dataset, query: int, scores: dict[str, Values]) -> list[dic
             **{f"rank:{ranker}": rank[i] for ranker, rank in ranks.items()},
             "features": _telling(test.X[begin + i], distance[i], test.feature_names),
         }
-        for i in kept[np.argsort(ideal[kept])]
+        for i in kept[np.argsort(ideal[kept], kind="stable")]
     ]
 
 
-def _ranks(scores: Values) -> NDArray[np.int64]:
-    """1 for the highest; equals in their input order."""
-    ranks = np.empty(len(scores), np.int64)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    return ranks
+def _last_ranks(scores: Values) -> NDArray[np.int64]:
+    """The worst rank of the documents of the same score."""
+    return np.searchsorted(np.sort(-scores), -scores, side="right")
 
 
 def _distances(X: Values) -> Values:

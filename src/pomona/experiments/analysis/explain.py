@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from pomona._types import Features, Values
 from pomona.data.categories import Categories
@@ -104,8 +105,7 @@ def explain(
         background = data
     found = ranker.explain(own, background=background, method=method)
     order = np.argsort(-found.scores, kind="stable")
-    rank = np.empty(len(order), int)
-    rank[order] = np.arange(1, len(order) + 1)
+    rank = shared_ranks(found.scores)
     first, second = _pair(names, docs, order)
     documents = pl.DataFrame(
         {
@@ -115,7 +115,7 @@ def explain(
             "score": found.scores,
             "gap": found.gap,
         }
-    ).sort("rank")
+    ).sort("rank", maintain_order=True)
     features = pl.Series("feature", found.feature_names)
     values = [_values(row, ranker.categories_) for row in found.features]
     parts = [
@@ -148,6 +148,15 @@ def explain(
         difference,
         _carriers(found.values[first] - found.values[second], found.feature_names),
     )
+
+
+def shared_ranks(scores: Values) -> NDArray[np.int64]:
+    """1 for the highest; equals share the best of their ranks, so that the order of the rows tells nothing.
+
+    >>> shared_ranks(np.array([0.5, 0.9, 0.5, 0.1])).tolist()
+    [2, 1, 2, 4]
+    """
+    return 1 + np.searchsorted(np.sort(-scores), -scores, side="left")
 
 
 def _values(row: Features, categories: Categories) -> pl.Series:

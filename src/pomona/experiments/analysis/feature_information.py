@@ -15,7 +15,8 @@ the better has the higher value, equal values counting half, as does a pair with
     A_q = ½ + (pairs in order − pairs out of order) / (2 · pairs of different labels),   A = mean over q
 
 0.5 is useless, and below it the feature should be reversed. IG also sees what tells *queries* apart, which
-ranks nothing; A does not.
+ranks nothing; A does not. Documents that were not judged (their label is NaN) tell nothing of labels, and are
+left out.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Codes, Features, Values
 from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
+from pomona.data.text import offsets
 
 _BATCH = 8
 """Features whose columns are held at a time, for each thread."""
@@ -112,7 +114,7 @@ def feature_information(
     >>> feature_information(data).select("feature", "information_gain", "a").rows()
     [('f1', 1.0, 1.0), ('f2', 0.0, 0.5)]
     """
-    data = data.gathered()
+    data = _judged(data)
     codes, n_pairs = _codes_in_queries(data)
     labels = np.unique(data.y, return_inverse=True)[1].astype(np.int32)
     rows: list[dict[str, Any]] = [{}] * data.n_features
@@ -174,12 +176,23 @@ def entropy(counts: NDArray[Any]) -> float:
 
 def label_entropy(data: Dataset) -> float:
     """H(label), what no feature can tell more than."""
-    return entropy(np.unique(data.y, return_counts=True)[1])
+    return entropy(np.unique(_judged(data).y, return_counts=True)[1])
 
 
 def n_queries_with_pairs(data: Dataset) -> int:
     """How many queries A is the mean of: those with two different labels."""
-    return int((_codes_in_queries(data.gathered())[1] > 0).sum())
+    return int((_codes_in_queries(_judged(data))[1] > 0).sum())
+
+
+def _judged(data: Dataset) -> Dataset:
+    """The documents that were judged, query by query."""
+    data = data.gathered()
+    is_judged = ~np.isnan(data.y)
+    if is_judged.all():
+        return data
+    n_judged = np.add.reduceat(is_judged, data.query_ptr[:-1], dtype=np.int64)
+    has_some = n_judged > 0
+    return data.take_rows(np.flatnonzero(is_judged), offsets(n_judged[has_some]), data.qids[has_some])
 
 
 def _table(column: Features, labels: Codes, values: Features, bins: int) -> NDArray[np.int64]:

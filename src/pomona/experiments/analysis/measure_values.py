@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -51,6 +51,8 @@ class MeasureComparison:
         differently.
     examples : the clearest of those: `first` prefers the list `above`, `second` the list `below`.
     is_ordered : whether the lists came in an order that means something.
+    n_left_out : of a comparison, the lists of queries without a relevant document: every measure gives them
+        one value, which would only make measures look alike.
     """
 
     measures: list[str]
@@ -59,6 +61,7 @@ class MeasureComparison:
     disagreements: pl.DataFrame
     examples: pl.DataFrame
     is_ordered: bool = True
+    n_left_out: int = 0
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -114,14 +117,19 @@ def _orders(labels: list[float]) -> Iterator[tuple[float, ...]]:
 def compare_measures_of(results: Results, measures: Sequence[str] = ()) -> MeasureComparison:
     """Compare measures by a comparison's rankings: a list is what a ranker made of a test query.
 
-    Bounds are left out. A measure that the comparison was judged by is taken as it was kept; for others the
-    data are read again.
+    Bounds are left out, and so are queries without a relevant document, which all measures value alike. A
+    measure that the comparison was judged by is taken as it was kept; for others the data are read again.
     """
     kept = [name for name in results.values.columns if name not in KEYS]
     runs = results.runs.filter(state="done", is_bound=False).select("dataset", "fold", "ranker", "seed")
     test = results.values.filter(part="test").join(runs, on=runs.columns, how="semi", maintain_order="left")
     if test.is_empty():
         raise InputError("no run of this comparison is finished, so there are no lists to compare")
+    n_lists = len(test)
+    empty = results.queries.filter(n_relevant=0).select("dataset", "fold", "qid")
+    test = test.join(empty, on=empty.columns, how="anti", maintain_order="left")
+    if test.is_empty():
+        raise InputError("no test query of this comparison has a relevant document, so measures tell nothing")
     spec = results.spec
     main = (results.columns[text, name] for name in spec.conventions for text in spec.measures)
     wanted = list(measures or dict.fromkeys(main))
@@ -136,7 +144,8 @@ def compare_measures_of(results: Results, measures: Sequence[str] = ()) -> Measu
     for key in several:
         name = pl.format(f"{{}}, {key} {{}}", name, key)
     values = {one: frame[one].to_numpy() for one in wanted}
-    return _compared(frame.select(name.alias("list")), values, is_ordered=False)
+    found = _compared(frame.select(name.alias("list")), values, is_ordered=False)
+    return replace(found, n_left_out=n_lists - len(test))
 
 
 def _judged(results: Results, run: Mapping[str, Any], measures: Sequence[str]) -> pl.DataFrame:

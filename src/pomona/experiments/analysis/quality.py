@@ -25,7 +25,7 @@ class Quality(Analysis):
     `mark` is ▲ or ▼ where the ranker differs significantly from the baseline, by `is_significant` of their
     pair. `is_comparable` are those judged on the same queries as the ranker with the most: only their means
     can be ranked. `norm` is AVG_Norm over these measures, `norm_performance` is NormPerformance, of which the
-    bounds have none.
+    bounds have none; both only of means over the same queries.
     """
 
     name = "quality"
@@ -45,9 +45,12 @@ class Quality(Analysis):
             chosen = np.array([data.measures.index(measure) for measure in findings.measures])
             means = np.nanmean(data.values[:, :, chosen], axis=1)
             low, high = _intervals(data, chosen, findings)
-            norms, n_queries = avg_norm(means), data.present.sum(axis=1)
-            performance = np.full(len(means), np.nan)
-            performance[~data.is_bound] = norm_performance(means[~data.is_bound])
+            n_queries = data.present.sum(axis=1)
+            # Means over other queries would move the ends of the scale for all.
+            norms, performance = np.full(len(means), np.nan), np.full(len(means), np.nan)
+            norms[data.is_comparable] = avg_norm(means[data.is_comparable])
+            ranked = data.is_comparable & ~data.is_bound
+            performance[ranked] = norm_performance(means[ranked])
             rows += [
                 {
                     "dataset": data.dataset,

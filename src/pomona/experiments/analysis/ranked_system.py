@@ -31,18 +31,25 @@ def systems_of_scores(data: Dataset, scores: Mapping[str, Scores]) -> Lists:
 
 
 def systems_of_features(parts: Sequence[Dataset]) -> Lists:
-    """The lists of datasets by each feature, its largest value first; what is undefined comes last."""
-    names, parts = parts[0].feature_names, [part.gathered() for part in parts]
+    """The lists of datasets by each feature, its largest value first; what is undefined comes last.
+
+    Features are known by their names. One that a part does not have is undefined there, so that all systems
+    rank the same queries.
+    """
+    parts = [part.gathered() for part in parts]
     systems = {}
-    for number in range(max(part.n_features for part in parts)):
-        columns = [part.X[:, number].astype(np.float64) for part in parts if number < part.n_features]
-        if all(column.size == 0 or np.ptp(np.nan_to_num(column)) == 0 for column in columns):
-            continue  # a feature without two values is no system
-        scored = [
-            ScoredQueries(part.y, np.where(np.isnan(column), -np.inf, column), part.query_ptr)
-            for part, column in zip(parts, columns, strict=False)
+    for name in dict.fromkeys(name for part in parts for name in part.feature_names):
+        columns = [
+            part.X[:, part.feature_names.index(name)].astype(np.float64)
+            if name in part.feature_names
+            else np.full(part.n_docs, np.nan)
+            for part in parts
         ]
-        systems[names[number] if number < len(names) else f"f{number + 1}"] = _ranked(scored)
+        scores = [np.where(np.isnan(column), -np.inf, column) for column in columns]
+        if all((one == one[:1]).all() for one in scores):
+            continue  # a feature without two values is no system
+        scored = [ScoredQueries(part.y, one, part.query_ptr) for part, one in zip(parts, scores, strict=True)]
+        systems[name] = _ranked(scored)
     if not systems:
         raise InputError("every feature has one value only: there is no system to look at")
     return systems
