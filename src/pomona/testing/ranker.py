@@ -25,6 +25,7 @@ from pomona.errors import InputError
 from pomona.measures.judge import evaluate
 from pomona.rankers import base
 from pomona.rankers.base import SCALES, Ranker
+from pomona.rankers.inputs import weights_in_queries
 from pomona.rankers.parameter import values_outside
 from pomona.testing.callbacks import check_callbacks, check_watched_sets
 from pomona.testing.contract import (
@@ -100,7 +101,9 @@ def check_shuffled_rows_teach_the_same(ranker: Ranker) -> None:
             ids = [f"{17 * qid % 101}" for qid in data.qid[rows].tolist()] if rows[0] else data.qid
             shuffled = Dataset(X[rows], data.y[rows], ids)
             new, more = new_ranker(ranker, seed=3), None if given is None else given[rows]
-            models.append(new.fit(shuffled, valid=fresh_data(), sample_weight=more))
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", ".*uses the mean weight")
+                models.append(new.fit(shuffled, valid=fresh_data(), sample_weight=more))
         one, other = models
         promise = "training rows in another order must give the same model"
         require_equal(one.predict(fresh_data()), other.predict(fresh_data()), promise)
@@ -275,8 +278,25 @@ def check_weights(ranker: Ranker) -> None:
         "queries of weight 0 must teach nothing: with all others' labels turned round, leaving them out by "
         f"weight scores {weighted}, learning from all {unweighted}",
     )
-    with refusal_of("one weight for many documents", "finite weights"):
+    with refusal_of("one weight for many documents", "weight"):
         new_ranker(ranker).fit(data, sample_weight=[1.0])
+
+
+def check_weights_inside_queries(ranker: Ranker) -> None:
+    """Weights that differ inside queries are used, or a warning says why they are not."""
+    data, random = train_data(), np.random.default_rng(0)
+    weights = random.integers(1, 9, data.n_docs) / 2
+    means, _ = weights_in_queries(weights, data)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scores = new_ranker(ranker, seed=3).fit(data, sample_weight=weights).predict(fresh_data())
+    alike = new_ranker(ranker, seed=3).fit(data, sample_weight=np.repeat(means, np.diff(data.query_ptr)))
+    require(
+        (scores != alike.predict(fresh_data())).any()
+        or any("mean weight" in str(one.message) for one in caught),
+        "weights that differ inside queries must make a difference, or a warning must say why only the mean "
+        "weight of a query is used: pomona.rankers.inputs.means_of_queries gives both",
+    )
 
 
 def check_refusals(ranker: Ranker) -> None:
@@ -344,6 +364,7 @@ def ranker_checks() -> tuple[RankerCheck, ...]:
         check_a_failed_fit_is_no_fit,
         check_routing,
         check_weights,
+        check_weights_inside_queries,
         check_refusals,
         check_parameter_ranges,
         check_scikit_learn,

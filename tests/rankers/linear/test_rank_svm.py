@@ -20,7 +20,7 @@ def random_data(seed, n_queries=6, n_features=4, n_grades=4):
     lengths = random.integers(1, 12, n_queries)
     lengths[0] = 9
     n = lengths.sum()
-    y = random.integers(0, n_grades, n) if n_grades else random.normal(size=n).round(1)
+    y = random.integers(0, n_grades, n) if n_grades else random.normal(size=n).round(1) + 5
     y[:9] = np.arange(9) % 3  # one query at least has pairs
     return pm.Dataset(random.random((n, n_features)), y, np.repeat(np.arange(n_queries), lengths))
 
@@ -256,7 +256,7 @@ def test_a_query_of_weight_two_counts_as_two():
 def test_one_long_query_with_all_labels_different():
     random = np.random.default_rng(0)
     X = random.random((1500, 3))
-    y = X @ [1.0, -2.0, 0.5]
+    y = X @ [1.0, -2.0, 0.5] + 2
     ranker = RankSVM(normalize=None).fit(X, y, qid=np.zeros(1500, int))
     assert ranker.coef_ / ranker.coef_[0] == pytest.approx([1, -2, 0.5], rel=0.02)
 

@@ -106,6 +106,7 @@ def test_undefined_values_count_as_the_mean(parts):
 @pytest.mark.parametrize("hidden", [0, (8, 4, 2)])
 @pytest.mark.parametrize("inputs", [{"log_features": False}, {}, {"quantile_features": True}], ids=str)
 @pytest.mark.parametrize("cls", RANKERS)
+@pytest.mark.filterwarnings("ignore:.*below 0")
 def test_odd_data_give_finite_scores(cls, inputs, hidden):
     random = np.random.default_rng(0)
     X, qid = random.standard_normal((40, 5)).astype(np.float32), np.repeat(np.arange(4), 10)

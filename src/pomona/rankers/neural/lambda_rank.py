@@ -67,5 +67,6 @@ class LambdaRank(NeuralRanker):
             truncation=self.truncation,
             normalize=self.normalize,
             weights=weights,
+            relative=relative,
             seed=seed,
         )

@@ -48,4 +48,4 @@ class ListMLE(NeuralRanker):
         relative: Values | None = None,
     ) -> Objective:
         """Likelihood of the true order."""
-        return ListMLEObjective(labels, query_ptr, k=self.k, weights=weights, seed=seed)
+        return ListMLEObjective(labels, query_ptr, k=self.k, weights=weights, relative=relative, seed=seed)

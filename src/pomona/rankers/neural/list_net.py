@@ -56,5 +56,6 @@ class ListNet(NeuralRanker):
             k=self.k,
             n_samples=self.n_samples,
             weights=weights,
+            relative=relative,
             seed=seed,
         )

@@ -51,4 +51,6 @@ class RankNet(NeuralRanker):
         relative: Values | None = None,
     ) -> Objective:
         """Pairwise cross entropy."""
-        return RankNetObjective(labels, query_ptr, sigma=self.sigma, average=self.average, weights=weights)
+        return RankNetObjective(
+            labels, query_ptr, sigma=self.sigma, average=self.average, weights=weights, relative=relative
+        )

@@ -54,4 +54,6 @@ class SoftRank(NeuralRanker):
         relative: Values | None = None,
     ) -> Objective:
         """Minus the soft measure."""
-        return SoftRankObjective(self.parsed_measure, labels, query_ptr, sigma=self.sigma, weights=weights)
+        return SoftRankObjective(
+            self.parsed_measure, labels, query_ptr, sigma=self.sigma, weights=weights, relative=relative
+        )
