@@ -48,10 +48,17 @@ class UnknownNameError(PomonaError, LookupError):
     def __init__(self, kind: str, name: str, known: Iterable[str], advice: str | None = None) -> None:
         names = sorted(known)
         by_lower = {known_name.lower(): known_name for known_name in names}
-        near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+        lower = name.lower()
+        found = difflib.get_close_matches(lower, by_lower, n=3, cutoff=0.6)
+        near = [one for one in found if one[:1] == lower[:1] or _is_close(one, lower)]
         hint = f": did you mean {by_lower[near[0]]!r}?" if near else ":"
         advice = f": {advice}" if advice else f"{hint} (known: {', '.join(names) or 'none'})"
         super().__init__(f"unknown {kind} {name!r}{advice}")
+
+
+def _is_close(one: str, other: str) -> bool:
+    """Whether two names are near although they begin differently, as `trees` and `n_trees`."""
+    return difflib.SequenceMatcher(None, one, other).ratio() >= 0.75
 
 
 class UnknownParameterError(UnknownNameError, TypeError, ValueError):

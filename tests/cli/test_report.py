@@ -42,7 +42,13 @@ def test_all_of_it_anew(directory):
 
 def test_some_sections(directory):
     found = json.loads(run(directory, "--only", "results,headline", "--only", "models", "--json").stdout)
-    assert found["sections"] == sections(directory) == ["headline", "results", "models"]
+    place = directory / "report-only"
+    assert found["report"] == str(place / "report.html")
+    assert found["sections"] == sections(place) == ["headline", "results", "models"]
+    assert len(sections(directory)) > 3  # the full report stays
+    links = re.findall(r'href="([^"]*models/[^"]*)"', (place / "report.html").read_text(encoding="utf-8"))
+    assert len(links) == 1 + 2 * 2
+    assert all((place / link).is_file() for link in links)
     with pytest.raises(UnknownNameError, match=r"unknown section 'tables'.*known:.*headline, .*slices"):
         run(directory, "--only", "tables")
 
@@ -51,11 +57,11 @@ def test_slices_by_a_column(directory, tmp_path):
     lines = [f"{qid},{'de' if qid % 2 else 'fr'},{qid}" for qid in range(60)]
     (tmp_path / "queries.csv").write_text("\n".join(["qid,market,age", *lines]))
     run(directory, "--queries", tmp_path / "queries.csv", "--by", "market", "--only", "slices")
-    page = (directory / "report.html").read_text(encoding="utf-8")
-    assert "relevant, by market." in page
-    assert "market: de" in page
+    page = directory / "report-only" / "report.html"
+    assert "relevant, by market." in page.read_text(encoding="utf-8")
+    assert "market: de" in page.read_text(encoding="utf-8")
     run(directory, "--queries", tmp_path / "queries.csv", "--only", "slices")
-    assert "by market, by age." in (directory / "report.html").read_text(encoding="utf-8")
+    assert "by market, by age." in page.read_text(encoding="utf-8")
 
 
 def test_what_is_refused(directory, tmp_path):

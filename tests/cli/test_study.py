@@ -83,3 +83,27 @@ def test_refused():
     with pytest.raises(PomonaError, match="found --trees 0, expected at least 1"):
         run("size", TOY, "--trees", "0", "--dry-run")
     assert run("speed", TOY).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["size", "--rates", "0.1"], "--rates is of `study search`"),
+        (["overfit", "--draws", "2"], "--draws is of `study size` and `noise`"),
+        (["size", "--rankers", "adarank", "--trees", "5"], "--trees is of forests"),
+        (["size", "--rankers", "mart(n_trees=3)", "--trees", "5"], "--trees is of forests"),
+        (["size", "--dry-run", "--jobs", "2"], "so --out and --jobs have no use"),
+        (["size", "--dry-run", "--out", "x"], "so --out and --jobs have no use"),
+        (["size", "--jobs", "0"], "greater than or equal to"),
+    ],
+)
+def test_options_without_an_effect_are_refused(words, expected):
+    result = run(words[0], TOY, *words[1:])
+    assert result.exit_code == 2
+    assert expected in " ".join(result.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("kind", ["overfit", "cutoff", "search"])
+def test_leaves_and_cut_offs_are_whole_numbers(kind):
+    with pytest.raises(PomonaError, match=r"found --values 5\.7, expected whole numbers"):
+        run(kind, TOY, "--values", "5.7,9", "--dry-run")

@@ -196,7 +196,9 @@ def test_a_package_that_a_ranker_needs_is_missing(tmp_path):
 
 @pytest.mark.parametrize("limit", [0.0, -1.0, float("nan"), float("inf"), float("-inf")])
 def test_a_time_limit_is_a_finite_time(limit):
-    with pytest.raises(PomonaError, match=r"time_limit: found .*, expected more than 0, and a finite number"):
+    with pytest.raises(
+        PomonaError, match=r"--time-limit: found .*, expected more than 0, and a finite number"
+    ):
         spec_from_options(["simulate"], "mart", time_limit=limit)
 
 

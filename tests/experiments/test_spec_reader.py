@@ -162,7 +162,7 @@ def test_ranges_choices_and_joined_collections(tmp_path):
     path.write_text(
         "[[dataset]]\nsource = ['mq2007', 'MQ2008']\ndrop_empty = true\n[[ranker]]\nranker = 'ranknet'\n"
         "search.l2 = [0.1, 10, 'log']\nsearch.hidden = [[10], [20, 10]]\nsearch.seed = [1, 2, 3]\n"
-        "[[ranker]]\nranker = 'mart'\nsearch = {}\n"
+        "[[ranker]]\nranker = 'mart'\nsearch = {}\n[search]\nn_trials = 3\n"
     )
     spec = read_spec(path)
     data = spec.datasets[0]

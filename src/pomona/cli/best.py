@@ -19,7 +19,10 @@ _REPORT_SECONDS, _REPORT_SHARE = 2.5, 0.1
 
 def best(
     data: option.Data,
-    time: Annotated[str, typer.Option("--time", "-t", help="How long it may take: 90s, 10m, 1h30m.")] = "10m",
+    time: Annotated[
+        str,
+        typer.Option("--time", "-t", help="How long it may take: 90s, 10m, 1h30m; 5 is 5 s."),
+    ] = "10m",
     valid: option.Valid = None,
     measure: option.Measure = "ndcg@10",
     latency: Annotated[
@@ -45,7 +48,8 @@ def best(
 
     DIR/model.pomona [DATA-best] is an ordinary model (pomona score, pomona export). DIR/report.html shows
     what was tried, quality against time and latency, and what the model consists of. Everything tried is kept
-    in DIR/trials: the same command again goes on from there, and Ctrl-C gives the best so far.
+    in DIR/trials: the same command again goes on from there, and Ctrl-C gives the best so far. On Windows, a
+    training that is at the end of its time is stopped without a result instead of keeping what it has.
 
     \b
     Example:  pomona best train.txt --time 10m
@@ -62,13 +66,22 @@ def best(
     from pomona.cli.output import finish_analysis, report_for
     from pomona.experiments.analysis.best import BestFindings
     from pomona.experiments.best.best_ranker import BestRanker
-    from pomona.experiments.best.duration import seconds_of
+    from pomona.experiments.best.duration import in_words, seconds_of
+    from pomona.report.file import refuse_foreign
 
+    if valid is not None and folds is not None:
+        raise typer.BadParameter("--n-folds cuts DATA where there is no --valid: give one of them")
     name = data.name.partition(".")[0]
     total = seconds_of(time)
     out = out or Path(f"{name}-best")
     if out.exists() and not out.is_dir():
         raise InputError("found a file, expected a directory to write model and report to", out)
+    refuse_foreign(out, is_shared=True)
+    model = out / "model.pomona"
+    if model.exists() and not (out / "trials" / "store.sqlite").is_file():
+        raise InputError("is there and no work of this command: give --out, another directory", model)
+    if time.strip()[-1:].isdigit():
+        typer.echo(f"note: --time {time} is {in_words(total)} (as in 90s, 10m, 1h30m)", err=True)
     columns = option.named_columns(label, qid, doc_id)
     training, held_out = read_with_validation(data, valid, columns)
     now = monotonic()
@@ -88,7 +101,7 @@ def best(
         verbose=not as_json,
     )
     ranker.fit(training, valid=held_out)
-    ranker.save(out / "model.pomona")
+    ranker.save(model)
     findings = BestFindings.of(ranker, str(data), None if valid is None else str(valid))
     report = report_for(
         out,
@@ -101,7 +114,7 @@ def best(
     if not as_json:
         _print(findings, out)
     tables = {"summary": findings.summary, "members": findings.members, "trials": findings.trials}
-    finish_analysis(tables, report, out, as_json=as_json)
+    finish_analysis(tables, report, out, as_json=as_json, is_shared=True)
     if findings.was_interrupted:
         raise typer.Exit(130)
 

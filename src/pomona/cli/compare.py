@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 _ROLES = {"train", "vali", "valid", "test"}
 # What a spec does not say.
-_ANYHOW = ("data", "out", "jobs", "dask", "retry", "report", "as_json", "refit_best", "all_trials", "mlflow")
+_ANYHOW = (
+    *("data", "out", "jobs", "dask", "retry", "verify", "report", "as_json"),
+    *("refit_best", "all_trials", "mlflow"),
+)
 
 
 def compare(
@@ -61,14 +64,14 @@ def compare(
         bool | None, typer.Option("--norm-performance", help="Also show NormPerformance (Modrý 2014).")
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds that a run may take, and two minutes to get ready.")
+        float | None, typer.Option(help="Seconds per run (set-up gets 120 s more).")
     ] = None,
     out: option.WorkDirectory = None,
     refit_best: Annotated[
         bool,
         typer.Option(
             "--refit-best",
-            help="Train the best on validation queries on all queries: best.pomona, or --out MODEL.pomona.",
+            help="Then train the best on all queries: DIR/best.pomona, or the file of --out MODEL.pomona.",
         ),
     ] = False,
     all_trials: Annotated[
@@ -80,8 +83,12 @@ def compare(
     jobs: option.Jobs = None,
     dask: option.Dask = None,
     retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Check every file of every finished run; do damaged runs again."),
+    ] = False,
     report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Without, only run; with, later, only report.")
+        bool, typer.Option("--report/--no-report", help="Skip the report; run again to write it.")
     ] = True,
     as_json: option.Json = False,
 ) -> None:
@@ -91,7 +98,10 @@ def compare(
     where it stopped, also on another machine to which the directory was copied. A ranker that can be trained
     towards a measure is trained towards the main one, unless it says otherwise, as in
     lambdamart(measure=err@20). Parameters that are given stay out of the search. DIR/spec.toml has all this
-    as a file. A ranker of your own is named by its file and class, as in mine.py:MyRanker.
+    as a file; a file of this name that you wrote or edited stays as it is, and DIR/spec.resolved.toml has it.
+    A ranker of your own is named by its file and class, as in mine.py:MyRanker. Runs are known by their data,
+    parameters and code: what changed is done anew, what did not is kept. The directory can move, with the
+    data or without: the data are looked for beside it, then where they were.
 
     \b
     Example:
@@ -99,6 +109,7 @@ def compare(
             --out mq2008
         pomona compare mq2008 --rankers "mart,lambdarank(hidden=[64, 32])"
         pomona compare mq2008 --rankers "mart,less=mart(without=[f39, f40])"
+        pomona compare mq2008 --rankers "'my rankers/mine.py:R'(depth=3),mart"
         pomona compare spec.toml --jobs 4 --mlflow sqlite:///mlflow.db
         pomona compare mq2008 --rankers lambdamart,mart --trials 20 \\
             --refit-best -o best.pomona
@@ -106,6 +117,12 @@ def compare(
     from pomona.experiments.spec import read_spec
     from pomona.experiments.spec_options import spec_from_options
 
+    if all_trials and as_json:
+        raise typer.BadParameter("--all-trials prints a table, and --json has every trial: give one of them")
+    if all_trials and not report:
+        raise typer.BadParameter("--all-trials goes with the answer, which --no-report leaves out")
+    if dask is not None and jobs is not None:
+        raise typer.BadParameter("--jobs is of this machine, and --dask works on a cluster: give one of them")
     preface = ""
     if data[0].endswith(".toml"):
         options = context.params.items()
@@ -119,7 +136,7 @@ def compare(
             raise InputError(f"the spec says what to compare, so {more} must go into it", data[0])
         spec = read_spec(data[0])
     else:
-        _refuse_parts(data, test)
+        _refuse_parts(data, test, valid)
         if rankers is None:
             raise InputError("no ranker is named: add --rankers lambdamart,mart or so (pomona list rankers)")
         spec = spec_from_options(
@@ -150,15 +167,35 @@ def compare(
         home = Path(data[0]).parent  # perhaps the directory that the spec was written to
         is_store = data[0].endswith(".toml") and (home / "store.sqlite").is_file()
         out = home if is_store else Path(f"{re.sub(r'[ /]', '-', spec.name)}-comparison")
+    if all_trials and spec.search is None:
+        raise typer.BadParameter("--all-trials shows a search, and there is none: add --trials 20")
+    model = model or out / "best.pomona"
+    if refit_best:
+        _refuse_model(model, out)
     watch = Progress(spec.main, preface=preface, is_quiet=as_json)
-    how: dict[str, Any] = {"n_jobs": jobs, "dask": dask, "retry": retry}
+    how: dict[str, Any] = {"n_jobs": jobs, "dask": dask, "retry": retry, "verify": verify}
     results = present(spec, out, watch, report=report, all_trials=all_trials, **how)
     if refit_best:
-        _refit(results, model or out / "best.pomona", is_quiet=as_json)
+        _refit(results, model, is_quiet=as_json)
     if mlflow is not None:
         from pomona.experiments.tracking import log_to_mlflow
 
         typer.echo(f"MLflow run: {log_to_mlflow(results, mlflow)} in {mlflow}", err=as_json)
+
+
+def _refuse_model(model: Path, directory: Path) -> None:
+    """Refuse a file for the best model that cannot be written, before the work, not after."""
+    from pomona.experiments.store import refuse_unwritable
+
+    if model.is_dir():
+        raise InputError("found a directory, expected the name of a file to write the best model to", model)
+    if model.parent == directory:
+        if model.exists() and not (directory / "store.sqlite").is_file():
+            raise InputError("is there and no work of this comparison: name another by --out", model)
+    elif not model.parent.is_dir():
+        raise InputError("no such directory to write the best model to", model.parent)
+    else:
+        refuse_unwritable(model.parent)
 
 
 def _refit(results: Results, path: Path, *, is_quiet: bool) -> None:
@@ -190,6 +227,9 @@ def present(
 
     ready: Future[None] = Future()
     if report:
+        from pomona.report.file import refuse_foreign
+
+        refuse_foreign(directory, is_shared=True)
         Thread(target=_get_ready, args=(watch, prepare, ready), daemon=True).start()
     results = _watched(spec, directory, watch, how)
     states = results.runs["state"].to_list()
@@ -204,13 +244,13 @@ def present(
         print_json({"runs": counts, "directory": str(directory)}) if watch.is_quiet else typer.echo(text)
         return results
     from pomona.experiments.findings import find
-    from pomona.report.draw import drawing
-    from pomona.report.html import write_report
+    from pomona.report.html import begun_report
 
-    with drawing(directory / "figures") as draw:  # gets ready while the statistics are computed
+    with begun_report(directory) as begun:  # gets ready while the statistics are computed
         findings = find(results)
         ready.result()
-        path = write_report(findings, directory, draw)
+        begun.write(findings)
+    path = directory / "report.html"
     if watch.is_quiet:
         print_json(
             {
@@ -341,8 +381,10 @@ def _print_studies(findings: Findings) -> None:
         print_frame(table.select(*names, "is_significant"))
 
 
-def _refuse_parts(data: Sequence[str], test: str | None) -> None:
+def _refuse_parts(data: Sequence[str], test: str | None, valid: Path | None) -> None:
     """Training, validation and test files are parts of one dataset, not three datasets."""
+    if valid is not None and test is None:
+        raise InputError("--valid goes with a training file and --test, found no --test: add it")
     stems = [Path(text).name.partition(".")[0].lower() for text in data]
     if test is not None and len(data) > 1:
         raise InputError(f"--test goes with one training file, found {len(data)}: {', '.join(data)}")

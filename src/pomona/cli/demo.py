@@ -44,6 +44,7 @@ def demo(
     from pomona.cli.compare import present
     from pomona.cli.progress import Progress
     from pomona.experiments.spec_options import spec_from_options
+    from pomona.report.file import own_folder
 
     spec = spec_from_options(
         [f"web search=simulate(queries={queries}, seed={seed})"],
@@ -54,7 +55,7 @@ def demo(
         n_folds=3,
         seeds=[seed],
     )
-    out = out or Path("pomona-demo")
+    out = own_folder(out or Path("pomona-demo"))
     watch, few = Progress(spec.main, is_quiet=as_json), min(queries, 100)
     present(spec, out, watch, n_jobs=jobs, prepare=lambda: _watch_one(out, spec.name, few, seed))
 

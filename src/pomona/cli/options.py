@@ -7,6 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
+
+def _report_directory(path: Path | None) -> Path | None:
+    """Refuse a directory whose files a report would replace, before the work, not after."""
+    if path is not None:
+        from pomona.report.file import refuse_foreign
+
+        refuse_foreign(path)
+    return path
+
+
 TOOLS = ("letor3", "letor4", "mslr", "ranklib", "yahoo", "yahoo-half", "trec_eval", "trec_eval-10")
 """Whose numbers `--as` gives."""
 
@@ -66,7 +76,9 @@ Folds = Annotated[str | None, typer.Option(help="Which folds, as in 1,2,3; all w
 FoldCount = Annotated[int | None, typer.Option("--n-folds", help="How many folds to cut a file into [5].")]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
 Seeds = Annotated[str | None, typer.Option(help="As in 0,1,2: train everything once for each.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; 1 gives the fairest times.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, help="Processes; 1 gives the fairest times.")
+]
 Dask = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="The scheduler of a Dask cluster to work on.")
 ]
@@ -76,11 +88,17 @@ Output = Annotated[
     Path | None, typer.Option("--out", "-o", help="Where to write; standard output if left out.")
 ]
 ReportDirectory = Annotated[
-    Path | None, typer.Option("--out", "-o", help="A directory for report, tables, figures.")
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        callback=_report_directory,
+        help="A directory for report, tables, figures: new, empty, or of an earlier report.",
+    ),
 ]
 WorkDirectory = Annotated[
     Path | None,
-    typer.Option("--out", "-o", help="A directory for all that is kept: the same command goes on from it."),
+    typer.Option("--out", "-o", help="Working directory. Run the same command again to resume."),
 ]
 NewModel = Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")]
 FORMAT = typer.Option(

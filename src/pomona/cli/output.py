@@ -110,17 +110,24 @@ def report_for(out: Path | None, kind: str, findings: Any, **words: Any) -> Repo
 
 
 def finish_analysis(
-    tables: Mapping[str, pl.DataFrame], report: Report | None, out: Path | None, *, as_json: bool
+    tables: Mapping[str, pl.DataFrame],
+    report: Report | None,
+    out: Path | None,
+    *,
+    as_json: bool,
+    is_shared: bool = False,
 ) -> None:
     """What every analysis does at the end: its report, if a directory is given, and its tables for machines.
 
     The report's folder has every table as CSV, Markdown and LaTeX and every figure as SVG and PDF.
+
+    is_shared : whether files that are not of the report may lie there.
     """
     path = None
     if report is not None and out is not None:
         from pomona.report.html import write_page
 
-        path = write_page(report, out)
+        path = write_page(report, out, is_shared=is_shared)
     if as_json:
         document: dict[str, Any] = {name: table.to_dicts() for name, table in tables.items()}
         print_json({"report": str(path), **document} if path else document)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -41,8 +42,8 @@ def study(
         typer.Option(help="Of the variable, with commas: shares, leaves or cut-offs; of `search`, leaves."),
     ] = None,
     rates: Annotated[str | None, typer.Option(help="Learning rates that `search` tries.")] = None,
-    trees: option.Trees = 100,
-    draws: Annotated[int, typer.Option(min=1, help="How often sizes and noise are drawn.")] = 3,
+    trees: Annotated[int | None, typer.Option(help="Trees of each forest.")] = None,
+    draws: Annotated[int | None, typer.Option(min=1, help="How often sizes and noise are drawn [3].")] = None,
     folds: option.Folds = None,
     seeds: option.Seeds = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the spec and do nothing.")] = False,
@@ -61,9 +62,9 @@ def study(
 
     The rankers are lambdamart, of size and noise also mart, unless others are named; without names λ is not
     damped (normalize=false), as in the thesis these studies come from. The first measure is the main one
-    [ndcg@10]. Of `overfit`, forests have ten times --trees. The spec of the study is shown, and kept
-    in the directory: to change more than the options can, edit it and give it to `pomona compare`, which
-    runs here, too: it resumes, and reports.
+    [ndcg@10]. Forests have 100 trees, or --trees; of `overfit` ten times as many. The spec of the study is
+    shown, and kept as DIR/spec.toml: to change more than the options can, edit it and give it to
+    `pomona compare`. It resumes in that directory, and reports.
 
     \b
     Example:
@@ -78,8 +79,14 @@ def study(
     from pomona.experiments.spec_options import dataset_table, ranker_tables
     from pomona.experiments.spec_reader import spec_of
 
-    if trees < 1:
+    if trees is not None and trees < 1:
         raise InputError(f"found --trees {trees}, expected at least 1")
+    if rates is not None and kind is not Kind.search:
+        raise typer.BadParameter(f"--rates is of `study search`, `study {kind.value}` has no learning rates")
+    if draws is not None and kind not in (Kind.size, Kind.noise):
+        raise typer.BadParameter(f"--draws is of `study size` and `noise`, {kind.value} draws nothing")
+    if dry_run and (out is not None or jobs is not None):
+        raise typer.BadParameter("--dry-run does nothing, so --out and --jobs have no use with it")
     shared = {"folds": integers("folds", folds)} if folds else {}
     # Without rankers of the user's the study is the thesis', whose λ is not damped.
     methods = ranker_tables(rankers or _RANKERS.get(kind, _UNDAMPED))
@@ -89,11 +96,13 @@ def study(
         "seeds": integers("seeds", seeds) or [0],
         "bounds": False,
         "dataset": [{**dataset_table(text), **shared} for text in data],
-        "ranker": [_with_trees(table, trees) for table in methods],
+        "ranker": [_with_trees(table, 100 if trees is None else trees) for table in methods],
     }
+    if trees is not None and all(table.get("n_trees") != trees for table in tables["ranker"]):
+        raise typer.BadParameter("--trees is of forests, and no ranker here takes it: leave it out")
     _labelled(tables["ranker"])
     main = tables["measures"][0]
-    _VARIED[kind](tables, main, _numbers("values", values), _numbers("rates", rates), draws)
+    _VARIED[kind](tables, main, _numbers("values", values), _numbers("rates", rates), draws or 3)
     spec = spec_of(tables)
     text = spec.to_toml()
     if dry_run:
@@ -105,11 +114,13 @@ def study(
 
 
 def _size(tables: dict[str, Any], main: str, values: Any, rates: Any, draws: int) -> None:
-    _vary(tables, "train_fraction", values or _SIZES, draws)
+    values = values or _SIZES
+    _vary(tables, "train_fraction", values, draws if min(values) < 1 else 1)
 
 
 def _noise(tables: dict[str, Any], main: str, values: Any, rates: Any, draws: int) -> None:
-    _vary(tables, "label_noise", values or _NOISE, draws)
+    values = values or _NOISE
+    _vary(tables, "label_noise", values, draws if max(values) > 0 else 1)
 
 
 def _vary(tables: dict[str, Any], variable: str, values: Any, draws: int) -> None:
@@ -120,7 +131,7 @@ def _vary(tables: dict[str, Any], variable: str, values: Any, draws: int) -> Non
 def _overfit(tables: dict[str, Any], main: str, values: Any, rates: Any, draws: int) -> None:
     for table in tables["dataset"]:
         table |= {"curves": ["train", "valid", "test"]}
-    _each(tables, n_leaves=[int(value) for value in values or _LEAVES])
+    _each(tables, n_leaves=_whole_numbers(values or _LEAVES))
     for table in tables["ranker"]:
         table |= {"n_trees": 10 * table["n_trees"], "early_stopping": "none"}
 
@@ -131,12 +142,12 @@ def _cutoff(tables: dict[str, Any], main: str, values: Any, rates: Any, draws: i
     # Every k below the truncation would otherwise be trained as that one.
     for table in tables["ranker"]:
         table |= {"truncation": "none"} if _has(table, "truncation") else {}
-    _each(tables, measure=[f"{plain}@{int(k)}" for k in values or _CUTOFFS])
+    _each(tables, measure=[f"{plain}@{k}" for k in _whole_numbers(values or _CUTOFFS)])
 
 
 def _search(tables: dict[str, Any], main: str, values: Any, rates: Any, draws: int) -> None:
     tables["norm_performance"] = True
-    leaves = [int(value) for value in values or _GRID["n_leaves"]]
+    leaves = _whole_numbers(values or _GRID["n_leaves"])
     _each(tables, learning_rate=list(rates or _GRID["learning_rate"]), n_leaves=leaves)
 
 
@@ -182,6 +193,12 @@ def _labelled(tables: list[dict[str, Any]]) -> None:
     for table, name in zip(tables, names, strict=True):
         if names.count(name) == 1:
             table.setdefault("label", name)
+
+
+def _whole_numbers(values: Sequence[float]) -> list[int]:
+    if broken := [value for value in values if value != int(value)]:
+        raise InputError(f"found --values {broken[0]:g}, expected whole numbers, as in 5,31")
+    return [int(value) for value in values]
 
 
 def _numbers(name: str, text: str | None) -> list[float] | None:

@@ -66,7 +66,7 @@ def compare(
         raise InputError(f"n_jobs must be at least 1, found {n_jobs}")
     refuse_unwritable(directory)
     forget()  # files that were edited since this process read them are read anew
-    spec, left_out = at_hand(spec)
+    asked, (spec, left_out) = spec, at_hand(spec)
     known = _known_data(directory)
     sources: list[FoldSource] = []
     data: dict[str, DataFacts] = {}
@@ -77,7 +77,7 @@ def compare(
     digests = {name: {k: one["digest"] for k, one in folds.items()} for name, folds in variants.items()}
     runs = runs_of(spec, digests)
     how: dict[str, Any] = {"n_jobs": n_jobs, "dask": dask, "retry": retry, "watch": watch, "command": command}
-    how["left_out"] = left_out
+    how |= {"left_out": left_out, "asked": asked}
     _do(spec, directory, runs, sources, data, verify=verify, **how)
     try:
         results = read_results(directory)
@@ -101,8 +101,9 @@ def _do(
     watch: Watch | None,
     command: str,
     left_out: Mapping[str, str],
+    asked: Spec,
 ) -> None:
-    """Do the runs that are not done."""
+    """Do the runs of a spec that are not done; `asked` is the spec with what is not here."""
     with Store(directory) as store:
         store.enqueue(runs)
         store.remember(
@@ -114,7 +115,7 @@ def _do(
             runs=[run_facts(run) for run in runs],
             columns=[(*pair, column) for pair, column in spec.columns().items()],
         )
-        _keep_spec(spec, store)
+        _keep_spec(spec, asked, store)
         rows = store.rows()
         tasks = _tasks(spec, store, rows, runs, sources, retry, verify)
         finished = {run: row for run, row in rows.items() if row["state"] in ("done", "failed")}
@@ -139,8 +140,8 @@ def _do(
                         watch.see(event)
 
 
-def _keep_spec(spec: Spec, store: Store) -> None:
-    """Keep the spec in the store, and as `spec.toml` in the directory.
+def _keep_spec(spec: Spec, asked: Spec, store: Store) -> None:
+    """Keep the spec in the store, and what was asked for as `spec.toml` in the directory.
 
     A file that we did not write, or that was edited since, is the user's: ours is then `spec.resolved.toml`.
     """
@@ -152,10 +153,10 @@ def _keep_spec(spec: Spec, store: Store) -> None:
         if is_there and (path.is_symlink() or written.get(name) != digest_of_file(str(path))):
             continue
         with whole_file(path, follows_links=False) as file:
-            file.write(text.encode())
+            file.write(asked.to_toml(store.directory).encode())
         written[name] = digest_of_file(str(path))
         break
-    store.remember(**{"spec": text, "places": spec.paths(store.directory), "spec files": written})
+    store.remember(**{"spec": text, "places": asked.paths(store.directory), "spec files": written})
 
 
 def _known_data(directory: str | Path) -> dict[str, DataFacts]:

@@ -281,9 +281,12 @@ class Spec(Record):
             path, _, name = text.rpartition(":")
             return f"{told(path)}:{name}"
 
-        plain = ("name", "conventions", "seeds", "baseline", "time_limit", "n_folds", "bounds")
+        plain = ("conventions", "seeds", "baseline", "time_limit", "n_folds", "bounds")
         first = {"name": self.name, "measures": [of_file(text) for text in self.measures]}
-        lines = _lines(first | {key: getattr(self, key) for key in plain})
+        given = {key: getattr(self, key) for key in plain}
+        if self.n_folds == Spec.n_folds:  # which is refused where it changes nothing
+            del given["n_folds"]
+        lines = _lines(first | given)
         lines += ["norm_performance = true"] * self.norm_performance
         for data in self.datasets:
             lines += ["", "[[dataset]]", *_lines(data.table(told))]

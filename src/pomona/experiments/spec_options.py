@@ -42,7 +42,29 @@ def spec_from_options(
         "ranker": ranker_tables(rankers),
         **({} if n_trials is None else {"search": {"n_trials": n_trials}}),
     }
-    return spec_of(tables | {key: value for key, value in settings.items() if value is not None})
+
+    def option(table: str, number: int, key: str) -> str:
+        """What was typed."""
+        if table == "ranker":
+            return f"--rankers {tables['ranker'][number - 1]['ranker']}{f' {key}' if key else ''}"
+        if table == "dataset" and key not in _OPTIONS:
+            return data[number - 1]
+        return _OPTIONS.get(key or table, f"--{key.replace('_', '-')}" if key and not table else "")
+
+    return spec_of(
+        tables | {key: value for key, value in settings.items() if value is not None}, option=option
+    )
+
+
+_OPTIONS = {
+    "measures": "--measure",
+    "rankers": "--rankers",
+    "n_trials": "--trials",
+    "search": "--trials",
+    **{key: f"--{key}" for key in ("valid", "test", "folds", "label", "qid")},
+    "doc_id": "--doc-id",
+}
+"""What keys of a spec are called on the command line."""
 
 
 def ranker_tables(rankers: str) -> list[dict[str, Any]]:
@@ -65,12 +87,28 @@ def dataset_table(text: str, test: str | None = None, valid: str | None = None) 
     }
 
 
+_RANKER = re.compile(
+    r"""
+    (?: (?P<label> [^=()'"]+ ) = )? \s*
+    (?: '(?P<quoted> [^']+ )' | "(?P<doubly> [^"]+ )"
+      | (?P<plain> (?: \\. | [^=()\s\\'"] )+ | [^=()'"]+ \.py:\w+ ) )  # blanks: escaped, or of a file
+    \s* (?: \( (?P<arguments> .* ) \) )?
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+
 def _ranker(text: str) -> dict[str, Any]:
     """`label=name(parameter=value, …)` as a table."""
-    match = re.fullmatch(r"(?:([^=()]+)=)?\s*([^=()\s]+)\s*(?:\((.*)\))?", text, re.DOTALL)
+    match = _RANKER.fullmatch(text)
     if match is None:
-        raise InputError(f"found ranker {text!r}, expected name, or name(parameter=value, …)")
-    label, name, arguments = match.groups()
+        raise InputError(
+            f"found ranker {text!r}, expected name, or name(parameter=value, …); of a file whose path has "
+            "other signs than letters, in quotes: 'my (old) rankers/mine.py:MyRanker'"
+        )
+    label, arguments = match["label"], match["arguments"]
+    quoted = match["quoted"] or match["doubly"]
+    name = re.sub(r"\\(.)", r"\1", match["plain"]).strip() if quoted is None else quoted
     table: dict[str, Any] = {"ranker": name, **({"label": label.strip()} if label else {})}
     given = read_parameters(ranker_class(name), assignments(arguments or "", text))
     for key in ("features", "without"):

@@ -7,7 +7,7 @@ import dataclasses
 import itertools
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +17,14 @@ from pomona._parameters import ValueRefusedError, checked, read_toml, show_value
 from pomona.data.catalog import COLLECTIONS
 from pomona.errors import InputError, PomonaError, UnknownNameError
 from pomona.experiments.data_spec import DataSpec, Files, Simulated
-from pomona.experiments.spec import MEASURE_KEYS, RankerSpec, SearchSpec, Spec, UnloadedRankerSpec
+from pomona.experiments.spec import (
+    MEASURE_KEYS,
+    RankerSpec,
+    SearchSpec,
+    Spec,
+    UnloadedRankerSpec,
+    ranker_class,
+)
 from pomona.measures.parse import measure as parse_measure
 
 Record = TypeVar("Record")
@@ -63,6 +70,8 @@ class _Origin:
     needs_data: bool = True
     places: Mapping[str, str] = field(default_factory=dict)
     """Where files are that are not where the text says."""
+    option: Callable[[str, int, str], str] = lambda table, number, key: ""
+    """What the user typed for a key of the n-th table of a name, if that was no file."""
 
     def found(self, text: str) -> Path:
         """The file or directory that a text names."""
@@ -98,7 +107,8 @@ class _Table:
             table, reason = self, str(error)
             if isinstance(error, ValueRefusedError):
                 table, key, reason = self.parts.get(id(error.part), self), error.key, error.reason
-            place = " ".join(filter(None, (table.name, str(table.number or ""), key)))
+            place = self.origin.option(table.name, table.number, key)
+            place = place or " ".join(filter(None, (table.name, str(table.number or ""), key)))
             line = _line_of(self.origin.text, table.name, table.number, key)
             raise _PlacedError(f"{place}: {reason}" if place else reason, self.origin.path, line) from None
 
@@ -144,9 +154,17 @@ class _Table:
             return record(**given)
 
 
-def spec_of(values: Mapping[str, Any], origin: _Origin | None = None) -> Spec:
-    """The spec that tables, as TOML reads them, stand for."""
-    table = _Table(values, origin or _Origin())
+def spec_of(
+    values: Mapping[str, Any],
+    origin: _Origin | None = None,
+    *,
+    option: Callable[[str, int, str], str] | None = None,
+) -> Spec:
+    """The spec that tables, as TOML reads them, stand for.
+
+    option : what the user typed for a key of a table, for messages.
+    """
+    table = _Table(values, origin or (_Origin() if option is None else _Origin(option=option)))
     table.allow({one.name for one in fields(Spec)} - {"datasets", "rankers"} | {"dataset", "ranker"})
     rankers = [(one, _ranker(one)) for given in table.tables("ranker") for one in _variants(given)]
     datasets = [(one, _dataset(one)) for one in table.tables("dataset")]
@@ -158,7 +176,53 @@ def spec_of(values: Mapping[str, Any], origin: _Origin | None = None) -> Spec:
         made["search"] = table.inner("search", SearchSpec, "search")
     made["datasets"], made["rankers"] = ([part for _, part in parts] for parts in (datasets, rankers))
     places: dict[int, _Table] = {id(part): one for one, part in [*datasets, *rankers]}
-    return dataclasses.replace(table, parts=places).record(Spec, "dataset", "ranker", **made)
+    table = dataclasses.replace(table, parts=places)
+    spec = table.record(Spec, "dataset", "ranker", **made)
+    if table.origin.needs_data and (table.origin.path or option):
+        _refuse_idle(spec, table)
+    return spec
+
+
+def _refuse_idle(spec: Spec, table: _Table) -> None:
+    """Refuse what a user wrote that changes nothing."""
+    with table.at("n_folds"):
+        if "n_folds" in table.values and not any(map(_is_cut, spec.datasets)):
+            raise InputError("every dataset has folds of its own: leave it out")
+    for data in spec.datasets:
+        own, variations = table.parts[id(data)], [variant.variation for variant in data.variants()]
+        with own.at("draw"):
+            by_chance = [
+                one for one in variations if not dataclasses.replace(one, features="all").is_complete
+            ]
+            if data.draw != (0,) and not by_chance:
+                raise InputError("nothing is drawn at random here: leave it out")
+        with own.at("noise_valid"):
+            if not data.noise_valid and not any(one.label_noise > 0 for one in variations):
+                raise InputError("there is no label_noise: leave it out")
+        for key in ("label", "qid", "doc_id"):
+            with own.at(key):
+                if isinstance(data.source, Simulated) and key in own.values:
+                    raise InputError("simulated data have no columns to name: leave it out")
+    for row in spec.rankers:
+        with table.parts[id(row)].at("search"):
+            if row.search and spec.search is None:
+                raise InputError("nothing is searched without a table [search] with n_trials: add it")
+    with table.at("search"):
+        if spec.search is not None and not any(map(_is_searched, spec.rankers)):
+            raise InputError("no ranker here has a parameter to search: leave it out")
+
+
+def _is_cut(data: DataSpec) -> bool:
+    """Whether a dataset is cut into `n_folds`."""
+    is_file = isinstance(data.source, str) and Path(data.source).is_file()
+    return data.split is None and (is_file or isinstance(data.source, Simulated))
+
+
+def _is_searched(row: RankerSpec) -> bool:
+    """Whether a search would find something to change of a ranker."""
+    cls = ranker_class(row.ranker)
+    parameters = {**cls().get_params(deep=False), **row.parameters}
+    return any(name not in row.parameters for name in row.search or cls.space_for(parameters))
 
 
 def _dataset(table: _Table) -> DataSpec:

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from pomona._pool import Pool, Worker
 from pomona._threads import n_threads
 from pomona.errors import InputError, PomonaError
-from pomona.report.file import write_anew
+from pomona.report.file import write_anew, write_new
 
 Draw = Callable[[str, str], None]
 """Draws a chart, given as Vega-Lite under the name of its file."""
@@ -82,8 +82,12 @@ def _draw(path: Path, chart: str) -> None:
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(chart)
-    write_anew(path.with_name(f"{path.name}.svg"), svg)
-    write_anew(path.with_name(f"{path.name}.pdf"), in_order(vl_convert.svg_to_pdf(svg)))
+    pdf = in_order(vl_convert.svg_to_pdf(svg))
+    try:
+        write_new(path.with_name(f"{path.name}.svg"), svg)
+        write_new(path.with_name(f"{path.name}.pdf"), pdf)
+    except OSError as error:
+        raise InputError(f"figure {path.name} cannot be written: {error.strerror or error}") from None
 
 
 def in_order(pdf: bytes) -> bytes:
