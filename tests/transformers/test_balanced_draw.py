@@ -83,3 +83,24 @@ def test_refused(documents):
         pm.BalancedDraw(pm.LinearRegression()).fit(X, 0 * y, qid=qid)
     with pytest.raises(InputError, match="found 1 query ids for 600 documents"):
         pm.BalancedDraw().drawn(X, y, [1])
+
+
+def test_weights_go_along_and_documents_that_are_not_judged_are_not_drawn():
+    X, qid = np.arange(8.0)[:, None], [1] * 4 + [2] * 4
+    y = [2, 0, np.nan, 0, 1, 0, np.nan, 0]
+    draw = pm.BalancedDraw(pm.LinearRegression(normalize=None), ratio=9.0)
+    assert draw.drawn(X, y, qid).tolist() == [0, 1, 3, 4, 5, 7]
+    weights = np.array([1.0, 2.0, 9.0, 1.0, 3.0, 1.0, 9.0, 1.0])
+    kept = [0, 1, 3, 4, 5, 7]
+    expected = pm.LinearRegression(normalize=None).fit(
+        X[kept], np.array(y)[kept], np.array(qid)[kept], sample_weight=weights[kept]
+    )
+    by_data = draw.fit(pm.Dataset(X, y, qid, weight=weights)).ranker_.coef_
+    by_argument = draw.fit(X, y, qid, sample_weight=weights).ranker_.coef_
+    assert by_data.tolist() == by_argument.tolist() == expected.coef_.tolist()
+
+
+@pytest.mark.parametrize("parameters", [{"ratio": True}, {"ratio": "1"}, {"seed": -1}, {"seed": 0.5}])
+def test_parameters_are_checked(parameters):
+    with pytest.raises(InputError, match=r"found (ratio|seed)="):
+        pm.BalancedDraw(pm.LinearRegression(), **parameters).fit([[1.0], [2.0]], [0, 1], [1, 1])

@@ -95,3 +95,23 @@ def test_refused(encoder, arguments, message):
     X, y, qid = arguments
     with pytest.raises(InputError, match=message):
         encoder.fit_transform(X, y, qid=qid)
+
+
+def test_documents_that_are_not_judged_are_in_no_mean():
+    X, qid = [[1.0], [1.0], [2.0], [2.0]], ["a", "b", "a", "b"]
+    encoder = pm.CategoryMean(n_folds=2).fit(X, [1, np.nan, 0, 2], qid=qid)
+    # The mean of category 1 is that of its one label, 1; of category 2 (0 + 2) / 2; of all (1 + 0 + 2) / 3.
+    assert encoder.transform([[1.0], [2.0], [3.0]]).ravel().tolist() == [1.0, 1.0, 1.0]
+    assert encoder.mean_ == 1.0
+    with pytest.raises(InputError, match="no document is judged"):
+        pm.CategoryMean().fit(X, [np.nan] * 4, qid=qid)
+    with pytest.raises(InputError, match="outside a fold have no judged document"):
+        pm.CategoryMean(n_folds=2).fit_transform(X, [1, np.nan, 0, np.nan], qid=qid)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"smoothing": np.inf}, {"smoothing": np.nan}, {"n_folds": 2.5}, {"columns": [True]}]
+)
+def test_parameters_that_would_make_features_undefined_are_refused(parameters):
+    with pytest.raises(InputError, match=r"found (smoothing|n_folds|columns)"):
+        pm.CategoryMean(**parameters).fit([[1.0], [2.0]], [0, 1], qid=[1, 2])

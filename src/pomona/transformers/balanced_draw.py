@@ -7,13 +7,14 @@ from each other. The draw is of the training documents alone: whatever is scored
 from __future__ import annotations
 
 import zlib
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pomona._sklearn import BaseEstimator, check_is_fitted, clone
-from pomona.data.columns import checked_features, checked_labels, checked_query_ids
+from pomona.data.columns import checked_features, checked_labels, checked_query_ids, checked_weights
 from pomona.data.dataset import Dataset
 from pomona.data.rows import gather
 from pomona.errors import InputError
@@ -35,8 +36,8 @@ class BalancedDraw(BaseEstimator):  # type: ignore[misc]
     ----------
     ranker_ : the fitted ranker.
 
-    `qid` is routed to `fit`, `predict` and `score`. A document of label 0 or below is irrelevant; a query
-    without a relevant one teaches nothing, and is left out.
+    `qid` is routed to `fit`, `predict` and `score`. A document of label 0 or below is irrelevant; one that is
+    not judged (NaN) is not drawn. A query without a relevant document teaches nothing, and is left out.
 
     >>> draw = BalancedDraw(ratio=1.0)
     >>> X, y, qid = [[1.0], [2.0], [3.0], [4.0], [5.0]], [1, 0, 0, 0, 0], ["a", "a", "a", "b", "b"]
@@ -53,8 +54,10 @@ class BalancedDraw(BaseEstimator):  # type: ignore[misc]
 
     def drawn(self, X: Any, y: ArrayLike, qid: ArrayLike) -> NDArray[np.int64]:
         """The rows that are drawn, ascending."""
-        if not 0 < self.ratio < np.inf:
-            raise InputError(f"found ratio={self.ratio}, expected a number above 0")
+        if isinstance(self.ratio, bool) or not (isinstance(self.ratio, Real) and 0 < self.ratio < np.inf):
+            raise InputError(f"found ratio={self.ratio!r}, expected a number above 0")
+        if isinstance(self.seed, bool) or not (isinstance(self.seed, Integral) and self.seed >= 0):
+            raise InputError(f"found seed={self.seed!r}, expected an integer of at least 0")
         features = checked_features(X)
         labels = checked_labels(y, len(features))
         order, query_ptr, qids = gather(checked_query_ids(qid, len(features)))
@@ -67,15 +70,28 @@ class BalancedDraw(BaseEstimator):  # type: ignore[misc]
         ]
         return np.sort(np.concatenate(chosen)) if chosen else np.zeros(0, np.int64)
 
-    def fit(self, X: Any, y: Any = None, qid: ArrayLike | None = None) -> Self:
-        """Draw, and fit a copy of the ranker to the draw; X may be a dataset."""
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Draw, and fit a copy of the ranker to the draw; X may be a dataset, with weights of its own."""
         if self.ranker is None:
             raise InputError("BalancedDraw has no ranker to fit: BalancedDraw(ranker)")
         data = _as_dataset(X, y, qid)
         rows = self.drawn(data.X, data.y, data.qid)
         if not len(rows):
             raise InputError("no query has a relevant document (a label above 0): there is nothing to draw")
-        part = Dataset(data.X[rows], data.y[rows], data.qid[rows], feature_names=data.feature_names)
+        weight = data.weight if sample_weight is None else checked_weights(sample_weight, data.n_docs)
+        part = Dataset(
+            data.X[rows],
+            data.y[rows],
+            data.qid[rows],
+            feature_names=data.feature_names,
+            weight=None if weight is None else weight[rows],
+        )
         part.categories = data.categories
         self.ranker_ = clone(self.ranker).fit(part)
         self.n_features_in_ = data.n_features
@@ -118,9 +134,9 @@ def _drawn(
     random: np.random.Generator,
 ) -> NDArray[np.int64]:
     """The relevant rows of a query, and as many of the others as the ratio says."""
-    is_relevant = labels[rows] > 0
-    relevant, others = rows[is_relevant], rows[~is_relevant]
-    # In an order that only the documents decide: by their features, the first feature first.
-    others = others[np.lexsort(features[others].T[::-1])] if len(others) else others
+    relevant, others = rows[labels[rows] > 0], rows[labels[rows] <= 0]
+    # In an order that only the documents decide: by their features, the first feature first, then labels.
+    keys = (labels[others], *features[others].T[::-1])
+    others = others[np.lexsort(keys)] if len(others) else others
     n = min(len(others), round(ratio * len(relevant)))
     return np.concatenate([relevant, random.choice(others, n, replace=False)])

@@ -9,6 +9,7 @@ features. Documents to be scored get means of all training documents.
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,8 +37,9 @@ class CategoryMean(TableTransformer):
     seed : draws which queries are in one part.
 
     `qid` is routed to `fit`. An undefined value is a category of its own, and one that was never seen has the
-    mean of all labels. `fit_transform`, which a `Pipeline` calls, differs from `fit` followed by `transform`:
-    the former is for the documents that are learnt from, the latter for those that are scored.
+    mean of all labels. Documents that are not judged (a label of NaN) are in no mean. `fit_transform`, which
+    a `Pipeline` calls, differs from `fit` followed by `transform`: the former is for the documents that are
+    learnt from, the latter for those that are scored.
 
     >>> X, y, qid = [[1.0], [1.0], [1.0], [2.0]], [0, 1, 2, 1], ["a", "a", "b", "b"]
     >>> CategoryMean(n_folds=2).fit_transform(X, y, qid=qid).ravel().tolist()
@@ -86,18 +88,21 @@ class CategoryMean(TableTransformer):
             raise InputError("CategoryMean needs the labels: fit(X, y, qid=qid)")
         if qid is None:
             raise InputError("CategoryMean needs the query ids: fit(X, y, qid=qid)")
-        if self.n_folds < 2 or not self.smoothing >= 0:
-            raise InputError(
-                f"found n_folds={self.n_folds} and smoothing={self.smoothing}, expected at least 2 and 0"
-            )
+        if not (isinstance(self.n_folds, Integral) and self.n_folds >= 2):
+            raise InputError(f"found n_folds={self.n_folds!r}, expected an integer of at least 2")
+        if not (isinstance(self.smoothing, Real) and 0 <= self.smoothing < np.inf):
+            raise InputError(f"found smoothing={self.smoothing!r}, expected a number of at least 0")
         rows = self.checked_table(X, reset=True)
         query_ids = checked_query_ids(qid, len(rows))
-        return rows, checked_labels(y, len(rows)).astype(np.float64), query_ids
+        labels = checked_labels(y, len(rows)).astype(np.float64)
+        if np.isnan(labels).all():
+            raise InputError("no document is judged (all labels are NaN): there is no mean to learn")
+        return rows, labels, query_ids
 
     def _places(self, rows: Table) -> list[int]:
         n_features = rows.shape[1]
         places = range(n_features) if self.columns is None else np.asarray(self.columns).ravel().tolist()
-        if any(not (isinstance(j, int) and 0 <= j < n_features) for j in places):
+        if any(type(j) is not int or not 0 <= j < n_features for j in places):
             raise InputError(f"found columns {places}, expected places from 0 to {n_features - 1}")
         return list(places)
 
@@ -111,6 +116,10 @@ def _means(
     rows: Table, labels: Values, places: list[int], smoothing: float
 ) -> tuple[dict[int, Category], float]:
     """The categories of each of these columns with their means, and the mean of all labels."""
+    if np.isnan(labels).any():
+        rows, labels = rows[~np.isnan(labels)], labels[~np.isnan(labels)]
+        if not len(labels):
+            raise InputError("the queries outside a fold have no judged document: lower n_folds")
     mean, by_column = float(labels.mean()), {}
     for j in places:
         categories, which = np.unique(rows[:, j].astype(np.float64), return_inverse=True)
