@@ -198,6 +198,24 @@ _NEAR = (
     _Name("l2", "C", "l2 weighs the penalty, not the loss: a larger l2 regularizes more, a larger C less"),
     _Name("l2", f"{_L1} alpha", "there is no l1 penalty, only l2, which shrinks but makes nothing 0"),
     _Name(
+        "trees_per_bag",
+        "early_stopping early_stopping_rounds early_stopping_round n_iter_no_change estop averaged",
+        "the bags of a random forest do not follow each other, so none is best: all are kept, and averaged",
+    ),
+    _Name(
+        "trees_per_bag",
+        "dropout dropout_skip drop_rate rate_drop skip_drop",
+        "the bags of a random forest do not follow each other: there are no earlier trees to leave out",
+    ),
+    _Name(
+        "trees_per_bag",
+        "top_fraction rest_fraction top_rate other_rate",
+        "the bags of a random forest are drawn at random, not by gradients: query_fraction says how large",
+    ),
+    _Name(
+        "trees_per_bag", "warm_start", "a random forest cannot go on from an earlier one: fit all its bags"
+    ),
+    _Name(
         "normalize",
         "lambdarank_norm lambdarank_normalization",
         "lambdas are not computed here; normalize puts features on a common scale",

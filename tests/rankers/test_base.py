@@ -22,7 +22,10 @@ if find_spec("torch") is None:  # the report says so loudly
 # Small and quick versions of each; a ranker that is quick by itself needs none.
 QUICK = {"n_trees": 6, "n_leaves": 5, "min_docs": 3, "n_rounds": 20, "n_restarts": 1, "n_epochs": 8}
 QUICK |= {"n_models": 2, "member": "lambdamart(n_trees=6, n_leaves=5, min_docs=3)"}
-QUICKER = {"smoothrank": {"max_iterations": 8, "sigma_max": 1.0}}
+QUICKER = {
+    "smoothrank": {"max_iterations": 8, "sigma_max": 1.0},
+    "rcrank": {"n_leaves": None, "max_depth": 3},
+}
 # scikit-learn's checks have one query, and none to hold out.
 ONE_QUERY = {"linearcombination": {"weights": "uniform"}}
 

@@ -7,6 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import dok_array
+from sklearn import config_context
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import pomona as pm
 from pomona.errors import InputError
@@ -171,9 +174,12 @@ def test_a_request_scores_as_its_query_does(ranker, data, tmp_path):
     expected = ranker.predict(query)
     for model in (ranker, pm.load_model(tmp_path / "m.pomona")):
         frame = pd.DataFrame(query.X, columns=data.feature_names)
-        for request in (query.X, frame, pl.from_pandas(frame), documents(query.X, data.feature_names)):
-            np.testing.assert_array_equal(model.predict(request), expected)
-            np.testing.assert_array_equal(model.predict(request, qid="any"), expected)
+        request = documents(query.X, data.feature_names)
+        np.testing.assert_array_equal(model.predict(request), expected)
+        for rows in (query.X, frame, pl.from_pandas(frame), request):
+            np.testing.assert_array_equal(model.predict(rows, qid="any"), expected)
+            if not model.scores_whole_queries:
+                np.testing.assert_array_equal(model.predict(rows), expected)
         assert model.predict(query.X[:0]).shape == model.predict([]).shape == (0,)
 
 
@@ -181,12 +187,30 @@ def test_rows_of_several_queries_are_not_taken_for_one(data):
     ranker = pm.LinearRegression().fit(data)
     longest = int(np.diff(data.query_ptr).max())
     assert ranker.longest_query_ == longest
-    message = f"{longest + 1} rows are more than any query had in training ({longest}): give qid=…, one a row"
-    with pytest.raises(InputError, match=re.escape(message)):
-        ranker.predict(data.X[: longest + 1])
+    message = r"query ids qid of 2 rows are missing: give qid=…, one a row or one for all \(qid=0\)"
+    for rows in (data.X[:2], pd.DataFrame(data.X[:2]), data.X[:2].tolist()):
+        with pytest.raises(InputError, match=message):
+            ranker.predict(rows)
+        with pytest.raises(InputError, match=message):
+            ranker.explain(rows)
+    assert ranker.predict(data.X[:1]).shape == (1,)
+    request = documents(data.X[: longest + 1], data.feature_names)
+    with pytest.raises(InputError, match=f"more than any query had in training \\({longest}\\)"):
+        ranker.predict(request)
+    assert ranker.predict(request, qid=0).shape == (longest + 1,)
     one_query = pm.Dataset(data.X, data.y, np.ones(data.n_docs))
     np.testing.assert_array_equal(ranker.predict(data.X, qid=1), ranker.predict(one_query))
     np.testing.assert_array_equal(ranker.predict(data.X, qid=data.qid), ranker.predict(data))
+
+
+def test_a_pipeline_without_metadata_routing_is_told_the_remedy(data):
+    pipeline = make_pipeline(StandardScaler(), pm.LinearRegression())
+    pipeline.fit(data.X, data.y, linearregression__qid=data.qid)
+    with pytest.raises(InputError, match="enable_metadata_routing=True"):
+        pipeline.predict(data.X[:5])
+    with config_context(enable_metadata_routing=True):
+        pipeline.fit(data.X, data.y, qid=data.qid)
+        assert pipeline.predict(data.X, qid=data.qid).shape == (data.n_docs,)
 
 
 def test_ids_of_rows_named_otherwise_are_refused(data):

@@ -322,14 +322,19 @@ class Ranker(Estimator):
         """One score a document, in the order of the rows: higher ranks first.
 
         X is a dataset, an array or a frame, a dict (one document, its values by the names of the features) or
-        a list of dicts. `qid` is needed only where the scores of a query depend on each other; without it the
-        rows are then those of one query, unless they are more than any query had in training.
+        a list of dicts. `qid`, one id a row or one for all, is needed only where the scores of a query depend
+        on each other. A list of dicts is then one request, the documents of one query.
         """
         self.check_fitted()
+        data = self._request(X, qid)
+        return data.to_input_order(self.predict_queries(data.gathered()) if data.n_docs else np.zeros(0))
+
+    def _request(self, X: Any, qid: Any) -> Dataset:
+        """What is to be scored, with the features of the model."""
         data = unlabelled(X, qid, self.feature_names_, self.categories_, type(self).__name__)
         if qid is None and self.scores_whole_queries and not isinstance(X, Dataset):
-            check_one_query(data.n_docs, self.longest_query_, type(self).__name__)
-        return data.to_input_order(self.predict_queries(data.gathered()) if data.n_docs else np.zeros(0))
+            check_one_query(X, data.n_docs, self.longest_query_, type(self).__name__)
+        return data
 
     def movable(self, data: Dataset) -> Movable:
         """The trained parameters as one vector, and what scores the documents of `data` by others.
@@ -352,7 +357,7 @@ class Ranker(Estimator):
         """
         self.check_fitted()
         known = self.feature_names_, self.categories_
-        data = unlabelled(X, qid, *known, type(self).__name__)
+        data = self._request(X, qid)
         others = None if background is None else aligned(background, *known, "background")
         return explain(self, data, others, method)
 

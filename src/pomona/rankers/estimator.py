@@ -10,6 +10,7 @@ import numpy as np
 
 from pomona._other_names import unknown_parameter
 from pomona._sklearn import NotFittedError, estimator_html_repr
+from pomona.errors import InputError
 
 if TYPE_CHECKING:
 
@@ -42,12 +43,32 @@ class Estimator(BaseEstimator):
     __metadata_request__score: ClassVar = {"qid": True}
 
     def set_params(self, **parameters: Any) -> Self:
+        """Change parameters, also `name__parameter` of an estimator; if one is refused, nothing changes."""
+        inside = [one for one in self.get_params(deep=True).values() if hasattr(one, "get_params")]
+        before = [(one, one.get_params(deep=False)) for one in (self, *inside) if not isinstance(one, type)]
+        try:
+            self._change_params(parameters)
+        except BaseException:
+            for one, values in before:
+                for name, value in values.items():
+                    setattr(one, name, value)
+            raise
+        return self
+
+    def _change_params(self, parameters: dict[str, Any]) -> None:
         """Change parameters; a name that there is not is refused as `__init__` refuses it."""
         known = self.get_params(deep=True)
         for name in parameters:
-            if name.partition("__")[0] not in known:
+            whole, _, part = name.partition("__")
+            if whole not in known:
                 raise unknown_parameter(type(self).__name__, name, self.get_params(deep=False))
-        return super().set_params(**parameters)
+            estimator = parameters.get(whole, known[whole])
+            if part and not hasattr(estimator, "set_params"):
+                raise InputError(
+                    f"{name} cannot be set, as {whole} is {estimator!r:.60}: give {whole} as an object with "
+                    "parameters"
+                )
+        super().set_params(**parameters)
 
     def check_fitted(self) -> None:
         """Refuse to go on before `fit`."""

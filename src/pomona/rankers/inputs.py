@@ -209,12 +209,20 @@ def unlabelled(X: Any, qid: Any, names: tuple[str, ...], categories: Categories,
     return data
 
 
-def check_one_query(n_rows: int, longest: int, ranker: str) -> None:
-    """Refuse rows that are hardly of one query: scaled as one, many would silently get wrong scores."""
-    if n_rows > longest:
+def check_one_query(X: Any, n_rows: int, longest: int, ranker: str) -> None:
+    """Refuse rows that may be of several queries: scaled as one, they would silently get wrong scores.
+
+    A list of dicts is the documents of one request, unless they are more than any query had in training.
+    """
+    is_request = as_documents(X) is not None
+    if n_rows > (longest if is_request else 1):
+        what = f"{n_rows} rows"
+        if is_request:
+            what = f"{n_rows} documents, more than any query had in training ({longest}),"
         raise InputError(
-            f"{ranker} scores whole queries, their ids qid are missing, and {n_rows} rows are more than any "
-            f"query had in training ({longest}): give qid=…, one a row or one for all, or a Dataset"
+            f"{ranker} scores whole queries, and the query ids qid of {what} are missing: give qid=…, one a "
+            "row or one for all (qid=0), or a Dataset; a Pipeline carries qid after "
+            "sklearn.set_config(enable_metadata_routing=True)"
         )
 
 

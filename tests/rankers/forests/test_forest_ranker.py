@@ -90,10 +90,12 @@ def test_what_was_left_open_is_chosen_and_told(parts, tmp_path):
     assert ranker.chosen_ == {**chosen, "noise": 0.5}
     assert MART(n_trees=2).fit(train).chosen_ == chosen
     assert ranker.get_params()["growth"] == "auto"
-    assert "max_depth=4" in repr(ranker)
-    assert repr(LambdaMART(n_trees=5)) == "LambdaMART(n_trees=5)"
-    # What repr says trains the same model.
-    again = eval(repr(ranker), {"LambdaMART": LambdaMART})
+    # Not what was asked for, but beside it: `repr` says what makes an equal estimator.
+    assert repr(ranker) == "LambdaMART(min_docs=7, n_trees=5)"
+    assert eval(repr(ranker), {"LambdaMART": LambdaMART}).get_params() == ranker.get_params()
+    assert "max_depth=4, noise=0.5" in ranker._repr_html_()
+    assert "chosen" not in LambdaMART(n_trees=5)._repr_html_()
+    again = LambdaMART(n_trees=5, min_docs=7, **ranker.chosen_)
     assert again.fit(train).model_ == ranker.model_
     assert again.chosen_ == {}
     ranker.save(tmp_path / "m.pomona")

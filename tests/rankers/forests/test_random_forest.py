@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import pomona as pm
+from pomona.errors import UnknownParameterError
 from pomona.rankers.forests.random_forest import RandomForest
 from pomona.trees.grow_leafwise import LeafwiseGrower
 
@@ -48,5 +49,39 @@ def test_bags_have_as_many_queries_as_asked(train, monkeypatch):
 def test_refusals(train):
     with pytest.raises(pm.PomonaError, match="unknown objective"):
         RandomForest(objective="none").fit(train)
-    with pytest.raises(pm.PomonaError, match="cannot go on"):
-        RandomForest(warm_start=True).fit(train)
+    with pytest.raises(pm.PomonaError, match="the one tree of a bag takes its whole step"):
+        RandomForest(learning_rate=0.1).fit(train)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("early_stopping", 5, "none is best"),
+        ("averaged", False, "none is best"),
+        ("dropout", 0.1, "no earlier trees"),
+        ("dropout_skip", 0.1, "no earlier trees"),
+        ("top_fraction", 0.5, "at random"),
+        ("rest_fraction", 0.5, "at random"),
+        ("warm_start", True, "cannot go on"),
+    ],
+)
+def test_what_would_do_nothing_is_no_parameter(name, value, reason):
+    assert name not in RandomForest().get_params()
+    with pytest.raises(UnknownParameterError, match=reason):
+        RandomForest(**{name: value})
+    with pytest.raises(UnknownParameterError, match=reason):
+        RandomForest().set_params(**{name: value})
+
+
+def test_bags_of_several_trees_take_smaller_steps(train):
+    bags = {"n_trees": 2, "trees_per_bag": 3}
+    slow, usual, same = (RandomForest(**bags, learning_rate=rate).fit(train) for rate in (0.01, None, 0.1))
+    assert usual.model_ == same.model_
+    assert np.ptp(slow.predict(train)) < np.ptp(usual.predict(train))
+
+
+def test_trees_are_large_where_nothing_is_said(train):
+    ranker = RandomForest(n_trees=2).fit(train)
+    assert ranker.chosen_ == {"n_leaves": 100}
+    assert ranker.model_ == RandomForest(n_trees=2, n_leaves=100).fit(train).model_
+    assert RandomForest(n_trees=2, growth="oblivious").fit(train).chosen_ == {"max_depth": 4}

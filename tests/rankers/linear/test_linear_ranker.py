@@ -34,9 +34,9 @@ def test_undefined_counts_as_zero():
 
 def test_scores_of_normalized_queries_need_the_queries():
     fitted = Fixed().fit(data())
-    with pytest.raises(InputError, match="whole queries, their ids qid are missing"):
+    with pytest.raises(InputError, match="whole queries, and the query ids qid of 6 rows are missing"):
         fitted.predict(np.tile(data().X, (2, 1)))
-    assert (fitted.predict(data().X) == fitted.predict(data())).all()  # no more than a query may have
+    assert (fitted.predict(data().X, qid=0) == fitted.predict(data())).all()
     rows = np.array([[0, 4], [5, 5], [1, 8], [3, 6]], np.float32)
     scattered = fitted.predict(rows, qid=[1, 2, 1, 1])
     assert scattered[[0, 2, 3]] == pytest.approx(fitted.predict(data()))

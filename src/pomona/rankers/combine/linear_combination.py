@@ -221,13 +221,13 @@ class LinearCombination(Ranker):
                 parameters |= {f"{name}__{key}": value for key, value in ranker.get_params().items()}
         return parameters
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, replace rankers by name, set their parameters as `name__parameter`."""
+    def _change_params(self, parameters: dict[str, Any]) -> None:
+        """Also replace rankers by name."""
+        params = dict(parameters)
         self.rankers = params.pop("rankers", self.rankers)
         if _are_pairs(self.rankers):
             self.rankers = [(name, params.pop(name, ranker)) for name, ranker in self.rankers]
-        super().set_params(**params)
-        return self
+        super()._change_params(params)
 
     def __sklearn_clone__(self) -> Self:
         cloned: Self = super().__sklearn_clone__()

@@ -6,12 +6,12 @@ import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from html import escape
 from typing import Annotated, Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pomona._sklearn import clone
 from pomona._types import Features, Scores, Values
 from pomona.data.categories import Categories
 from pomona.data.dataset import Dataset
@@ -40,13 +40,12 @@ from pomona.trees.grower import Grower, GrowthRules
 
 
 class ForestRanker(Ranker):
-    """A ranker that boosts trees.
+    """A ranker that grows trees.
 
     Parameters
     ----------
     measure : judges the validation queries, and is what `score` reports; any measure, any convention.
     n_trees : the most trees to grow.
-    learning_rate : the share of each tree's step that is taken; None for one that suits data and `n_trees`.
     growth : `leafwise`, `oblivious` (all nodes of a level share one split), or `auto`: as suits the number
         of training documents, unless `n_leaves` are given: leaf-wise. `chosen_` tells which.
     n_leaves : leaves of a tree, when grown leaf by leaf; None for as many as suit the data.
@@ -64,17 +63,9 @@ class ForestRanker(Ranker):
         frame that hold texts or categories are such without a word, and matched by their names. Trees are
         then leaf-wise; a category that was not seen, or is undefined, goes right (`trees/categories.py`).
     category_smoothing : documents that each category has in addition when a split on categories is chosen.
-    dropout : the share of earlier trees that is left out, at random, while a tree is learnt, which then
-        shares their work (DART, see `training/dropout.py`); those of an earlier fit are not.
-    dropout_skip : the share of trees that are learnt without leaving any out.
     query_fraction : the share of queries each tree learns from.
-    top_fraction, rest_fraction : if the first is below 1, a tree learns from this share of documents, of the
-        largest gradients, and a share of others, which count more (GOSS, `training/gradient_sampling.py`).
     monotone : of all features, or some by name, `{"clicks": 1}`: scores may rise (1), fall (−1), or both (0).
-    early_stopping : stop after so many rounds without a better validation measure; None never stops.
-    averaged : keep the mean of the forests from the best round on (`training/boosting.py`), not the best.
     device : `cpu`, `cuda`: trees grow on a GPU, the same bit for bit, or `auto`: on a GPU if there is one.
-    warm_start : go on from the trees of the last fit (or of the loaded model), up to `n_trees` in all.
     seed : same seed, same model, whatever the number of threads.
     verbose : show a progress bar.
 
@@ -88,11 +79,12 @@ class ForestRanker(Ranker):
     """Whether trees can be added to given scores."""
     trains_on_clusters: ClassVar[bool] = True
     """Whether `fit` takes a `client`."""
+    _left_open: ClassVar[tuple[str, ...]] = tuple(LEFT_OPEN)
+    """The parameters that the data can choose."""
     _portion = Portion()
 
     measure: str | Measure = "ndcg@10"
     n_trees: PositiveInt = 500
-    learning_rate: Share | None = None
     growth: Literal["auto", "leafwise", "oblivious"] = "auto"
     n_leaves: Annotated[int, Interval(2)] | None = None
     max_depth: PositiveInt | None = None
@@ -107,21 +99,13 @@ class ForestRanker(Ranker):
     interactions: tuple[tuple[int | str, ...], ...] | None = None
     categorical: tuple[int | str, ...] | None = None
     category_smoothing: NonNegativeFloat = 10.0
-    dropout: Annotated[float, Interval(0, 1)] = 0.0
-    dropout_skip: Annotated[float, Interval(0, 1, "[]")] = 0.5
     query_fraction: Share = 1.0
-    top_fraction: Share = 1.0
-    rest_fraction: Share = 0.1
     monotone: tuple[int, ...] | dict[str, int] | None = None
-    early_stopping: PositiveInt | None = 100
-    averaged: bool = True
     device: Literal["cpu", "cuda", "auto"] = "cpu"
-    warm_start: bool = False
     seed: NonNegativeInt = 0
     verbose: bool = False
 
     search_space = {
-        "learning_rate": (0.02, 0.3, "log"),
         "n_leaves": (7, 127, "log int"),
         "min_docs": (5, 200, "log int"),
         "feature_fraction": (0.3, 1.0, "linear"),
@@ -134,6 +118,11 @@ class ForestRanker(Ranker):
         if parameters.get("growth") == "oblivious" and space.pop("n_leaves", None) is not None:
             space["max_depth"] = (3, 8, "int")
         return space
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether trees are added to those of the last fit."""
+        return False
 
     @abstractmethod
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
@@ -176,7 +165,7 @@ class ForestRanker(Ranker):
             fit_on_cluster(self, X, y, qid, **given, client=client, refused=refused)
             return self
         self._known_categories: Categories | None = None  # of the model to go on from
-        if self.warm_start and hasattr(self, "models_"):
+        if self._goes_on:
             base_model, self._known_categories = self.base_model_, self.categories_
         base_model = copy.copy(base_model)  # which may be fitted again, or be this very ranker
         self._bases: tuple[Scores | None, Scores | None] = None, None
@@ -228,52 +217,13 @@ class ForestRanker(Ranker):
         if self._log is not None:
             self._remember(self._log)
 
-    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        self._boost(train, valid, self.make_objective(train, weights), self._config(train))
-
-    def _boost(
-        self,
-        train: Dataset,
-        valid: Dataset | None,
-        objective: Objective,
-        config: BoostingConfig,
-        start: Sequence[Forest] | None = None,
-    ) -> TrainingLog:
-        if start is None:
-            start = getattr(self, "models_", []) if self.warm_start else []
-        if any(forest.n_features != train.n_features for forest in start):
-            raise InputError(
-                f"the model to go on from has {start[0].n_features} features, the data {train.n_features}"
-            )
-        if start and getattr(self, "_known_categories", None) not in (None, train.categories):
-            raise InputError("the model to go on from knows other categories than the data have: train anew")
-        grower = self._grower(train)
-        log = self.start_training(config.n_trees, unit="tree", done=start[0].n_trees if start else 0)
-        base, valid_base = self._bases
-        base = None if base is None else self._learnt_from.from_input_order(base)
-        bases, add_to, sets = {}, self.base_model_, self._watched.sets.items()
-        if add_to is not None:
-            bases = {name: data.from_input_order(add_to.predict(data)) for name, data in sets}
-        self.models_ = boost(
-            *(train, valid, objective, grower, self.parsed_measure, config, log),
-            start=start,
-            base=base,
-            valid_base=valid_base,
-            combine=self.combine_outputs,
-            portion=self._portion,
-            watched=self._watched,
-            watched_bases=bases,
-            keep=lambda forests: setattr(self, "models_", forests),
-        )
-        return log
-
     def combine_outputs(self, outputs: Values) -> Scores:
         """One score a document from the outputs of the forests."""
         return first_output(outputs)
 
     def choose(self, train: Dataset) -> dict[str, Any]:
         """How trees grow on these data: as asked, and as suits them where nothing was asked."""
-        asked = {name: getattr(self, name) for name in LEFT_OPEN if hasattr(self, name)}
+        asked = {name: getattr(self, name) for name in self._left_open if hasattr(self, name)}
         size = self._portion.count_docs(train), self.n_trees
         growth = growth_for(asked, *size, is_categorical=bool(self._categorical(train)))
         self.chosen_ = {name: value for name, value in growth.items() if value != asked[name]}
@@ -282,13 +232,6 @@ class ForestRanker(Ranker):
     def _categorical(self, train: Dataset) -> list[int]:
         """The places of features that are categories, by their column or as asked."""
         return categorical_places(train.categories, self.categorical, train.feature_names)
-
-    def _config(self, train: Dataset) -> BoostingConfig:
-        for name, off in (("dropout", 0), ("top_fraction", 1)):
-            if getattr(self, name) != off and is_on_gpu(self.device):
-                raise InputError(f"a GPU trains without {name} so far: use device='cpu', or leave {name} out")
-        asked = {one.name: getattr(self, one.name) for one in fields(BoostingConfig)}
-        return BoostingConfig(**{**asked, "learning_rate": self.choose(train)["learning_rate"]})
 
     def _grower(self, train: Dataset) -> Grower:
         monotone = directions_of(self.monotone, train.feature_names)
@@ -313,10 +256,10 @@ class ForestRanker(Ranker):
         how = (growth["growth"], train.lazy_features, rules, self.max_bins, self.seed)
         return self._portion.grower(*how, on_gpu=is_on_gpu(self.device), categorical=categorical)
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """After `fit`, with the parameters that the data chose in place of those that were left open."""
-        as_grown = clone(self).set_params(**getattr(self, "chosen_", {}))
-        return str(super(ForestRanker, as_grown).__repr__(N_CHAR_MAX))
+    def _html_repr(self) -> str:
+        """Beside the parameters, those that the data chose in place of what was left open."""
+        chosen = ", ".join(f"{name}={value!r}" for name, value in getattr(self, "chosen_", {}).items())
+        return super()._html_repr() + (f"<p>chosen by the data: {escape(chosen)}</p>" if chosen else "")
 
     @property
     def model_(self) -> Forest:
@@ -399,3 +342,85 @@ class ForestRanker(Ranker):
             self.base_model_ = restored(written["ranker"], written, with_prefix(arrays, "base."))
             if self.base_model_.n_features_in_ != self.n_features_in_:
                 raise ValueError(f"a base model of other than {self.n_features_in_} features")
+
+
+class BoostedForest(ForestRanker):
+    """A ranker whose trees correct those before them.
+
+    Parameters
+    ----------
+    n_trees : the most trees to grow.
+    learning_rate : the share of each tree's step that is taken; None for one that suits data and `n_trees`.
+    dropout : the share of earlier trees that is left out, at random, while a tree is learnt, which then
+        shares their work (DART, see `training/dropout.py`); those of an earlier fit are not.
+    dropout_skip : the share of trees that are learnt without leaving any out.
+    top_fraction, rest_fraction : if the first is below 1, a tree learns from this share of documents, of the
+        largest gradients, and a share of others, which count more (GOSS, `training/gradient_sampling.py`).
+    early_stopping : stop after so many rounds without a better validation measure; None never stops.
+    averaged : keep the mean of the forests from the best round on (`training/boosting.py`), not the best.
+    warm_start : go on from the trees of the last fit (or of the loaded model), up to `n_trees` in all.
+
+    The others are those of every `ForestRanker`.
+    """
+
+    n_trees: PositiveInt = 500
+    learning_rate: Share | None = None
+    dropout: Annotated[float, Interval(0, 1)] = 0.0
+    dropout_skip: Annotated[float, Interval(0, 1, "[]")] = 0.5
+    top_fraction: Share = 1.0
+    rest_fraction: Share = 0.1
+    early_stopping: PositiveInt | None = 100
+    averaged: bool = True
+    warm_start: bool = False
+
+    search_space = {"learning_rate": (0.02, 0.3, "log"), **ForestRanker.search_space}
+
+    @property
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "models_")
+
+    def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
+        self._boost(train, valid, self.make_objective(train, weights), self._config(train))
+
+    def _boost(
+        self,
+        train: Dataset,
+        valid: Dataset | None,
+        objective: Objective,
+        config: BoostingConfig,
+        start: Sequence[Forest] | None = None,
+    ) -> TrainingLog:
+        if start is None:
+            start = self.models_ if self._goes_on else []
+        if any(forest.n_features != train.n_features for forest in start):
+            raise InputError(
+                f"the model to go on from has {start[0].n_features} features, the data {train.n_features}"
+            )
+        if start and getattr(self, "_known_categories", None) not in (None, train.categories):
+            raise InputError("the model to go on from knows other categories than the data have: train anew")
+        grower = self._grower(train)
+        log = self.start_training(config.n_trees, unit="tree", done=start[0].n_trees if start else 0)
+        base, valid_base = self._bases
+        base = None if base is None else self._learnt_from.from_input_order(base)
+        bases, add_to, sets = {}, self.base_model_, self._watched.sets.items()
+        if add_to is not None:
+            bases = {name: data.from_input_order(add_to.predict(data)) for name, data in sets}
+        self.models_ = boost(
+            *(train, valid, objective, grower, self.parsed_measure, config, log),
+            start=start,
+            base=base,
+            valid_base=valid_base,
+            combine=self.combine_outputs,
+            portion=self._portion,
+            watched=self._watched,
+            watched_bases=bases,
+            keep=lambda forests: setattr(self, "models_", forests),
+        )
+        return log
+
+    def _config(self, train: Dataset) -> BoostingConfig:
+        for name, off in (("dropout", 0), ("top_fraction", 1)):
+            if getattr(self, name) != off and is_on_gpu(self.device):
+                raise InputError(f"a GPU trains without {name} so far: use device='cpu', or leave {name} out")
+        asked = {one.name: getattr(self, one.name) for one in fields(BoostingConfig)}
+        return BoostingConfig(**{**asked, "learning_rate": self.choose(train)["learning_rate"]})

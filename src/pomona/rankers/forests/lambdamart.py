@@ -15,13 +15,13 @@ from pomona.objectives.base import Objective
 from pomona.objectives.lambdaloss import LambdaLossObjective
 from pomona.objectives.lambdas import LambdaObjective
 from pomona.objectives.noisy import NoisyObjective
-from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.forests.forest_ranker import BoostedForest
 from pomona.rankers.inputs import weights_in_queries
 from pomona.rankers.parameter import NonNegativeFloat, PositiveFloat, PositiveInt
 from pomona.rankers.truncation import deepened
 
 
-class LambdaMART(ForestRanker):
+class LambdaMART(BoostedForest):
     """LambdaMART: boosted trees towards any measure, under any tool's rules.
 
     Parameters
@@ -39,7 +39,7 @@ class LambdaMART(ForestRanker):
     noise_draws : how many rankings; each costs as much as all lambdas without noise. One is as good with many
         trees, more with few.
 
-    The others are those of every `ForestRanker`.
+    The others are those of every `BoostedForest`.
 
     Departures
     ----------

@@ -12,17 +12,17 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.forests.forest_ranker import BoostedForest
 
 
-class MART(ForestRanker):
+class MART(BoostedForest):
     """MART: boosted regression trees on the labels.
 
     Parameters
     ----------
     target : what is regressed on: the `label`, or its `gain` 2^label − 1.
 
-    The others are those of every `ForestRanker`.
+    The others are those of every `BoostedForest`.
 
     Departures
     ----------

@@ -20,13 +20,13 @@ from pomona.measures.conventions import gains_of
 from pomona.objectives import multinomial, ordinal
 from pomona.objectives.multinomial import MultinomialObjective
 from pomona.objectives.ordinal import OrdinalObjective
-from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.forests.forest_ranker import BoostedForest
 from pomona.rankers.learnt import Array
 
 _EXPECTED = {"multinomial": multinomial.expected_value, "ordinal": ordinal.expected_value}
 
 
-class McRank(ForestRanker):
+class McRank(BoostedForest):
     """McRank: boosted classification of labels, ranked by the expected label.
 
     Parameters
@@ -34,7 +34,7 @@ class McRank(ForestRanker):
     kind : `ordinal` or `multinomial`.
     target : what is expected of a document, and so its score: the `label` itself, or its `gain` 2^label − 1.
 
-    The others are those of every `ForestRanker`; `n_trees` counts rounds, of a tree for each class.
+    The others are those of every `BoostedForest`; `n_trees` counts rounds, of a tree for each class.
 
     Departures
     ----------
@@ -64,11 +64,7 @@ class McRank(ForestRanker):
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         objective = self.make_objective(train, weights)
-        if (
-            self.warm_start
-            and hasattr(self, "models_")
-            and not np.array_equal(self.levels_, objective.levels)
-        ):
+        if self._goes_on and not np.array_equal(self.levels_, objective.levels):
             raise InputError("the model to go on from knows other labels than the data have")
         self.levels_: Values = objective.levels
         self._boost(train, valid, objective, self._config(train))

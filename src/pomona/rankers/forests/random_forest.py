@@ -9,7 +9,7 @@ LambdaMART.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,13 @@ from pomona.rankers.forests.forest_ranker import ForestRanker
 from pomona.rankers.forests.training.grown import forest_of, leaves_in
 from pomona.rankers.forests.training.portion import Portion
 from pomona.rankers.inputs import weights_in_queries
-from pomona.rankers.parameter import Interval, NonNegativeFloat, PositiveInt, Share
+from pomona.rankers.parameter import NonNegativeFloat, PositiveInt, Share
 from pomona.rankers.watched import Watched
 from pomona.trees.forest import Forest
 from pomona.trees.grower import GrownTree
+
+_N_LEAVES = 100
+_RATE = 0.1  # of the trees of a bag that has several
 
 
 class RandomForest(ForestRanker):
@@ -40,9 +43,12 @@ class RandomForest(ForestRanker):
     n_trees : the number of bags.
     query_fraction : how many queries a bag draws, as a share of all (RankLib's `srate`).
     trees_per_bag : boosted trees in each bag.
+    learning_rate : the share of each tree's step that is taken, where a bag has several trees; None for 0.1.
+        The one tree of a bag takes its whole step.
+    n_leaves : leaves of a tree, when grown leaf by leaf; None for 100.
     objective : `regression` on the labels, or `lambda`: towards the measure.
 
-    The others are those of every `ForestRanker`; nothing is stopped early, and all bags are kept.
+    The others are those of every `ForestRanker`. All bags are kept: there is nothing to stop early.
 
     Departures
     ----------
@@ -61,6 +67,7 @@ class RandomForest(ForestRanker):
 
     is_traceable = starts_from_scores = False  # its trees do not follow each other
 
+    _left_open = ("growth", "max_depth", "n_leaves")
     learnt_attributes = {"oob_score_": float}
     search_space = {
         "n_leaves": (15, 511, "log int"),
@@ -69,15 +76,20 @@ class RandomForest(ForestRanker):
     }
 
     n_trees: PositiveInt = 300
-    learning_rate: Share | None = 0.1
     trees_per_bag: PositiveInt = 1
+    learning_rate: Share | None = None
     objective: Literal["regression", "lambda"] = "regression"
     growth: Literal["auto", "leafwise", "oblivious"] = "leafwise"
-    n_leaves: Annotated[int, Interval(2)] | None = 100
     min_docs: PositiveInt = 1
     min_hessian: NonNegativeFloat = 0.0
     feature_fraction: Share = 0.3
-    early_stopping: PositiveInt | None = None
+
+    def choose(self, train: Dataset) -> dict[str, Any]:
+        """As every forest, but with large trees where these grow leaf by leaf."""
+        growth = super().choose(train)
+        if self.n_leaves is None and growth["growth"] == "leafwise":
+            growth["n_leaves"] = self.chosen_["n_leaves"] = _N_LEAVES
+        return growth
 
     def make_objective(self, train: Dataset, weights: Values | None) -> Objective:
         if self.objective == "regression":
@@ -89,22 +101,20 @@ class RandomForest(ForestRanker):
         )
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if self.warm_start:
-            raise InputError("a random forest cannot go on from an earlier one: leave warm_start out")
-        if self.dropout:
-            raise InputError("the trees of a random forest do not follow each other: leave dropout out")
-        if self.top_fraction < 1:
-            raise InputError("the bags of a random forest are drawn at random: leave top_fraction out")
-        config, grower = self._config(train), self._grower(train)
+        if self.trees_per_bag == 1 and self.learning_rate is not None:
+            raise InputError(
+                "the one tree of a bag takes its whole step: leave learning_rate out, or raise trees_per_bag"
+            )
+        grower = self._grower(train)
         objective = self.make_objective(train, weights)
         portion, n_queries = self._portion, self._portion.n_queries(train)
         portion.join(objective)
         base = objective.start()
         rng = np.random.default_rng(self.seed)
-        sizes, bag_size = np.diff(train.query_ptr), max(1, round(config.query_fraction * n_queries))
+        sizes, bag_size = np.diff(train.query_ptr), max(1, round(self.query_fraction * n_queries))
         gradient, hessian = np.empty(train.n_docs, np.float32), np.empty(train.n_docs, np.float32)
         out_of_bag, n_out_of_bag = np.zeros(train.n_docs), np.zeros(train.n_queries)
-        rate = 1.0 if self.trees_per_bag == 1 else config.learning_rate
+        rate = 1.0 if self.trees_per_bag == 1 else self.learning_rate or _RATE
         grown: list[tuple[GrownTree, Values]] = []
         log = self.start_training(self.n_trees, unit="bag", deciding=())
         curves = None if valid is None else _Curves(train, valid, self.parsed_measure, portion, self._watched)

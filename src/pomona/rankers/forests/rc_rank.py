@@ -14,19 +14,19 @@ from pomona._types import Labels, Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.objectives.regression import RegressionObjective
-from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.forests.forest_ranker import BoostedForest
 from pomona.rankers.inputs import weights_in_queries
 from pomona.rankers.parameter import NonNegativeFloat, PositiveInt
 
 
-class RCRank(ForestRanker):
+class RCRank(BoostedForest):
     """RC-Rank (reconstructed): boosted oblivious regression trees.
 
     Parameters
     ----------
     enhanced : regress on gains, after context trees on within-query deviations (our reading).
 
-    The others are those of every `ForestRanker`.
+    The others are those of every `BoostedForest`.
 
     Departures
     ----------
@@ -63,7 +63,7 @@ class RCRank(ForestRanker):
         return RegressionObjective(train.y, target="gain" if self.enhanced else "label", weights=weights)
 
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
-        if not self.enhanced or (self.warm_start and hasattr(self, "models_")):
+        if not self.enhanced or self._goes_on:
             super().learn(train, valid, weights)
             return
         config = self._config(train)

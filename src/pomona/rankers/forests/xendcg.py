@@ -10,14 +10,14 @@ from pomona._types import Values
 from pomona.data.dataset import Dataset
 from pomona.objectives.base import Objective
 from pomona.objectives.xendcg import XENDCGObjective
-from pomona.rankers.forests.forest_ranker import ForestRanker
+from pomona.rankers.forests.forest_ranker import BoostedForest
 from pomona.rankers.inputs import weights_in_queries
 
 
-class XENDCG(ForestRanker):
+class XENDCG(BoostedForest):
     """XE-NDCG: boosted trees towards a convex cross entropy that bounds NDCG.
 
-    Parameters are those of every `ForestRanker`.
+    Parameters are those of every `BoostedForest`.
 
     Departures
     ----------

@@ -33,7 +33,6 @@ def ranker():
 
 def test_they_teach_and_trees_grow_leaf_by_leaf(ranker):
     assert ranker.chosen_["growth"] == "leafwise"
-    assert "growth='leafwise'" in repr(ranker)
     assert ranker.categories_[4] == ("blog", "news", "shop")
     used = ranker.importance("split")
     assert used[3] > 0

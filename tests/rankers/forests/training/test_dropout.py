@@ -78,7 +78,7 @@ def test_trees_of_an_earlier_fit_stay(parts):
 
 
 def test_refusals(parts):
-    with pytest.raises(pm.PomonaError, match="do not follow each other: leave dropout out"):
+    with pytest.raises(pm.PomonaError, match="do not follow each other: there are no earlier trees"):
         pm.RandomForest(dropout=0.1).fit(parts[0])
     with pytest.raises(pm.PomonaError, match="dropout must be a number of at least 0 and below 1"):
         pm.MART(dropout=1).fit(parts[0])

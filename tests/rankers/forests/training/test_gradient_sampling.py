@@ -3,7 +3,7 @@ import pytest
 
 import pomona as pm
 from pomona._jit import threads
-from pomona.errors import InputError
+from pomona.errors import InputError, UnknownParameterError
 from pomona.rankers.forests import forest_ranker
 from pomona.rankers.forests.training.gradient_sampling import GradientSampling
 from pomona.rankers.forests.training.portion import Portion
@@ -93,7 +93,7 @@ def test_bits_do_not_depend_on_the_order_of_rows():
 
 def test_what_cannot_sample_says_so(monkeypatch):
     train = pm.simulate(20, seed=1)
-    with pytest.raises(InputError, match="leave top_fraction out"):
+    with pytest.raises(UnknownParameterError, match="drawn at random, not by gradients"):
         pm.RandomForest(n_trees=2, top_fraction=0.5).fit(train)
     with pytest.raises(InputError, match="top_fraction"):
         pm.LambdaMART(top_fraction=0.0).fit(train)

@@ -11,12 +11,9 @@ def _compare(name, **parameters):
 
     data = pm.simulate(n_queries=20 if SIMULATED else 300, docs_per_query=12, n_features=4, seed=1)
     if SIMULATED:
-        parameters |= {"n_leaves": 3, "min_docs": 2}
-        if parameters.get("growth") == "oblivious" or name == "RCRank":
-            parameters["max_depth"] = 2
-    weights = np.random.default_rng(0).random(data.n_queries)[
-        np.repeat(np.arange(data.n_queries), np.diff(data.query_ptr))
-    ]
+        is_oblivious = parameters.get("growth") == "oblivious" or name == "RCRank"
+        parameters |= {"min_docs": 2, **({"max_depth": 2} if is_oblivious else {"n_leaves": 3})}
+    weights = np.random.default_rng(0).integers(0, 4, data.n_docs) / 2
     forests = []
     for device in ("cpu", "cuda"):
         ranker = getattr(pm, name)(n_trees=2 if SIMULATED else 10, device=device, **parameters)

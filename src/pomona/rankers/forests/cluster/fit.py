@@ -81,7 +81,7 @@ def fit_on_cluster(
     """
     if not ranker.trains_on_clusters:
         raise InputError(f"{type(ranker).__name__} cannot be trained on a cluster: leave client out")
-    for name, value in {**refused, "warm_start": ranker.warm_start or None}.items():
+    for name, value in {**refused, "warm_start": getattr(ranker, "warm_start", None) or None}.items():
         if value is not None:
             remedy = "give qid, the name of a column" if name == "group" else f"leave {name} or client out"
             raise InputError(f"a cluster cannot train with {name}: {remedy}")

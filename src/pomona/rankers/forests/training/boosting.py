@@ -44,7 +44,7 @@ _NO_ROWS = np.empty(0, np.int32)
 
 @dataclass(frozen=True)
 class BoostingConfig:
-    """How long to boost, and on what: parameters of `ForestRanker`, explained there."""
+    """How long to boost, and on what: parameters of `BoostedForest`, explained there."""
 
     n_trees: int
     learning_rate: float

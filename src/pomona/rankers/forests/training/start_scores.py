@@ -19,7 +19,7 @@ def check_start(ranker: Any, base: ArrayLike | None, base_model: Ranker | None) 
         raise InputError("found base and base_model: give the scores, or the ranker that makes them")
     if not ranker.starts_from_scores and (base is not None or base_model is not None):
         raise InputError(f"{type(ranker).__name__} cannot start from given scores: leave them out")
-    if ranker.warm_start and hasattr(ranker, "models_"):
+    if ranker._goes_on:
         if ranker.needs_base_ != (base is not None):
             had = "started from given scores" if ranker.needs_base_ else "did not start from given scores"
             raise InputError(f"the model to go on from {had}: start as it did")
