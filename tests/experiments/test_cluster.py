@@ -56,6 +56,30 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(finished, cluster,
     assert os.getpid() not in {int(worker.rpartition(":")[2]) for worker in results.runs["worker"]}
 
 
+def test_runs_that_wait_are_not_running(make_spec, cluster, tmp_path):
+    """Of 8 runs on 2 workers with a thread each, some wait."""
+
+    class Count:
+        running, most = 0, 0
+
+        def start(self, runs, finished):
+            self.running = self.most = 0  # those of the rehearsal are over
+
+        def see(self, event):
+            self.running += 1 if event.result is None else -1
+            self.most = max(self.most, self.running)
+
+    count = Count()
+    compare(
+        make_spec("mart(n_trees=2), random", seeds=[0, 1]),
+        tmp_path,
+        dask=cluster.scheduler_address,
+        watch=count,
+    )
+    assert count.running == 0
+    assert count.most < 8
+
+
 def test_no_scheduler(monkeypatch):
     monkeypatch.setattr("pomona.experiments.cluster.PATIENCE_SECONDS", 1)
     with pytest.raises(PomonaError, match="no Dask scheduler answers at"):

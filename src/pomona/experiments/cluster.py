@@ -8,6 +8,8 @@ bytes.
 
 from __future__ import annotations
 
+import queue
+import secrets
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
@@ -49,26 +51,46 @@ class ClusterRunner:
 
     def run(self, tasks: Sequence[Task], *, is_rehearsal: bool = False) -> Iterator[RunEvent]:
         """Do the tasks, in any order; ends when all have ended."""
-        from distributed import as_completed
+        began = f"pomona-{secrets.token_hex(8)}"  # the topic by which workers tell which run they begin
+        events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._client.subscribe_topic(began, lambda event: events.put(event[1]))
+        given = (self.time_limit, is_rehearsal, began)
+        futures = {task.run.id: self._client.submit(_do, task, *given, pure=False) for task in tasks}
+        runs = {task.run.id: task.run for task in tasks}
+        for run, future in futures.items():
+            future.add_done_callback(lambda future, run=run: events.put((run, future)))
+        waiting = set(runs)
+        try:
+            while futures:
+                event = events.get()
+                is_end = isinstance(event, tuple)
+                run = event[0] if is_end else event
+                if run in waiting:  # also of one whose end is known before its beginning
+                    waiting.remove(run)
+                    yield RunEvent(runs[run])
+                if is_end:
+                    future = futures.pop(run)
+                    yield RunEvent(runs[run], _result(run, future))
+                    future.release()
+        finally:
+            self._client.unsubscribe_topic(began)
+            self._client.cancel(list(futures.values()))  # of an interruption
 
-        runs = {}
-        for task in tasks:
-            future = self._client.submit(_do, task, self.time_limit, is_rehearsal, pure=False)
-            runs[future] = task.run
-            yield RunEvent(task.run)
-        for future in as_completed(list(runs), loop=self._client.loop):
-            run = runs.pop(future)
-            if future.status == "finished":
-                yield RunEvent(run, future.result())
-            else:
-                error = future.exception()
-                reason = f"the cluster gave up: {error}"
-                yield RunEvent(run, RunResult(run.id, "failed", reason, type(error).__name__))
-            future.release()
+
+def _result(run: str, future: Any) -> RunResult:
+    """What a run left, or why the cluster has nothing of it."""
+    if future.status == "finished":
+        result: RunResult = future.result()
+        return result
+    error = future.exception()
+    return RunResult(run, "failed", f"the cluster gave up: {error}", type(error).__name__)
 
 
-def _do(task: Task, time_limit: float | None, is_rehearsal: bool) -> RunResult:
+def _do(task: Task, time_limit: float | None, is_rehearsal: bool, began: str) -> RunResult:
     """On a worker of the cluster: do the task in a process that this thread keeps."""
+    from distributed import get_worker
+
+    get_worker().log_event(began, task.run.id)
     if not hasattr(_thread, "runner"):
         _thread.runner = LocalRunner(1, 1)
     _thread.runner.time_limit = time_limit
