@@ -6,6 +6,7 @@ import typer
 from typer.testing import CliRunner
 
 from pomona.cli.evaluate import evaluate
+from pomona.data.convert import convert
 from pomona.errors import PomonaError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -163,3 +164,27 @@ def test_options_of_a_tool_that_is_not_asked(trec, files, option):
         result = run(*words, *option)
         assert result.exit_code == 2
         assert f"{option[0]} is an option of" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("name", ["run.csv", "run.parquet"])
+@pytest.mark.parametrize("ties", [None, "worst"])
+def test_a_table_of_a_run_has_the_values_of_the_run(tmp_path, name, ties):
+    """Documents that were judged and not retrieved count, and so do the queries that are left out."""
+    qrels = "".join(f"{q} 0 d{d} {(q * d) % 4 - (d % 5 == 0)}\n" for q in range(6) for d in range(q, 12))
+    lines = [(q, d, (q * d * 7) % 5 / 3) for q in range(2, 9) for d in range(0, 20, 3)]
+    (tmp_path / "qrels").write_text(qrels + "9 0 d1 -1\n")
+    (tmp_path / "run").write_text("".join(f"{q} Q0 d{d} 1 {s!r} t\n" for q, d, s in [*lines, (9, 1, 1.0)]))
+    convert(tmp_path / "run", tmp_path / name, qrels=tmp_path / "qrels")
+    wanted = ["-m", "ap,ndcg@5,rr,recall@3,err@4", "--json", *(["--ties", ties] if ties else [])]
+    expected = json.loads(
+        run("--qrels", str(tmp_path / "qrels"), "--run", str(tmp_path / "run"), *wanted).stdout
+    )
+    with pytest.warns(UserWarning, match="below 0"):
+        found = json.loads(run(str(tmp_path / name), *wanted).stdout)
+    assert found == expected
+    assert (found["n_judged_queries_without_run"], found["n_queries_without_judgments"]) == (2, 3)
+
+
+def test_a_table_without_scores_needs_some(tmp_path):
+    (tmp_path / "a.csv").write_text("label,qid,x\n1,1,2\n")
+    assert "a table with a column score" in " ".join(run(str(tmp_path / "a.csv")).output.split())

@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -8,6 +9,7 @@ import pomona as pm
 from pomona.cli.features import features
 from pomona.errors import PomonaError
 from pomona.experiments.analysis import features as analysis
+from pomona.experiments.analysis.feature_importance import examine_importance
 
 app = typer.Typer()
 app.command()(features)
@@ -55,13 +57,40 @@ def test_a_report_of_two_sources(file, tmp_path):
     assert any("features" in name for name in names)
 
 
-def test_undefined_values_stand_apart_unless_told(tmp_path):
+def test_what_a_line_leaves_out_is_0_unless_told(tmp_path):
     path = tmp_path / "sparse.txt"
     path.write_text("1 qid:1 1:2 2:1\n0 qid:1 2:1\n1 qid:2 1:3\n0 qid:2 1:1 2:1\n")
-    apart = json.loads(run(path, *QUICK, "--json").output)["features"]
+    apart = json.loads(run(path, *QUICK, "--undefined", "nan", "--json").output)["features"]
     assert {row["feature"]: row["undefined"] for row in apart} == {"f1": 0.25, "f2": 0.25}
-    zero = json.loads(run(path, *QUICK, "--undefined", 0, "--json").output)["features"]
+    zero = json.loads(run(path, *QUICK, "--json").output)["features"]  # as train and score have it
     assert {row["undefined"] for row in zero} == {0.0}
+    given = json.loads(run(path, *QUICK, "--undefined", 0, "--json").output)["features"]
+    assert given == zero
+
+
+def test_what_a_model_is_given_for_what_a_line_leaves_out(tmp_path):
+    data = pm.simulate(12, docs_per_query=8, n_features=3, seed=1)
+    X = np.where(np.median(data.X, axis=0) < data.X, data.X, 0)
+    pm.LinearRegression().fit(data.replace(X=X)).save(tmp_path / "m.pomona")
+    lines = [
+        f"{y:g} qid:{q} " + " ".join(f"{j}:{v}" for j, v in enumerate(row[:2], 1) if v)
+        for row, y, q in zip(X.tolist(), data.y, data.qid, strict=True)
+    ]
+    (tmp_path / "sparse.txt").write_text("\n".join(lines) + "\n")
+
+    def value(*options):
+        asked = [tmp_path / "sparse.txt", "--model", tmp_path / "m.pomona", "--shuffles", 1, *options]
+        return run(*asked).stdout.split("queries: ")[1].split()[0]
+
+    model = pm.load_model(tmp_path / "m.pomona")
+    for options, undefined in (((), 0.0), (("--undefined", 7.5), 7.5)):
+        rows = pm.read(tmp_path / "sparse.txt", undefined=undefined).widened(3, undefined)
+        expected = examine_importance(model, rows, None, groups={}, n_shuffles=1).value
+        assert value(*options) == f"{expected:.4f}"
+    assert value() != value("--undefined", 7.5)
+    (tmp_path / "a.csv").write_text("label,qid,f1,f2,f3\n1,1,1,2,3\n")
+    refused = run(tmp_path / "a.csv", "--model", tmp_path / "m.pomona", "--undefined", 0)
+    assert (refused.exit_code, "no effect on a table" in " ".join(refused.output.split())) == (2, True)
 
 
 def test_ctrl_c_prints_and_writes_what_is_known(file, tmp_path, monkeypatch):

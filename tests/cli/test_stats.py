@@ -59,3 +59,12 @@ def test_a_collection_goes_by_its_name():
         pytest.skip("MQ2008 is not here")
     row = run("MQ2008").output.splitlines()[2]
     assert " ".join(row.split()) == "MQ2008 784 15211 46 19.40 8 5 121 0.1270 2 No"
+
+
+def test_documents_that_nobody_judged_have_a_column_where_there_are_some(fold):
+    (fold / "some.txt").write_text("nan qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:3\n")
+    titles, _, *rows = run(str(fold / "some.txt"), str(fold / "train.txt")).output.splitlines()
+    assert "Not judged" in titles
+    assert [row.split()[-2] for row in rows] == ["1", "0"]
+    assert json.loads(run(str(fold / "some.txt"), "--json").output)[0]["not_judged"] == 1
+    assert "Not judged" not in run(str(fold / "train.txt")).output

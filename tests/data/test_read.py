@@ -10,7 +10,7 @@ import zstandard
 
 import pomona as pm
 from pomona.data.read import read, read_parts
-from pomona.errors import InputError, PomonaError
+from pomona.errors import InputError, MissingDataError, PomonaError
 
 CSV = "label,qid,a\n1,7,2\n0,7,3\n"
 LETOR = "1 qid:7 1:2\n0 qid:7 1:3\n"
@@ -147,3 +147,86 @@ def test_refusals_are_one_line_with_a_remedy(tmp_path, monkeypatch, source, mess
     with pytest.raises(PomonaError, match=message) as caught:
         read(source)
     assert "\n" not in str(caught.value)
+
+
+def test_names_of_features_belong_to_one_file(tmp_path):
+    """`train` and `test` once shared `.features.json`, and `train.txt` and `train.letor` one file, too."""
+    for name in ("train", "test", "a.txt", "a.letor", "b.txt", "rank.train", "rank.test"):
+        (tmp_path / name).write_text(LETOR)
+    for name in ("train", "a.txt", "b", "rank"):
+        (tmp_path / f"{name}.features.json").write_text(json.dumps({"1": name}))
+    names = {name: read(tmp_path / name).feature_names for name in ("train", "test", "a.txt", "a.letor")}
+    assert names == {"train": ("train",), "test": ("f1",), "a.txt": ("a.txt",), "a.letor": ("f1",)}
+    assert read(tmp_path / "b.txt").feature_names == ("b",)  # as it was called in earlier versions
+    assert read(tmp_path / "rank.test").feature_names == ("rank",)  # parts of one collection
+    (tmp_path / "b.letor").write_text(LETOR)
+    with pytest.warns(UserWarning, match=r"b\.features\.json is not used: .* b\.txt or of b\.letor; call"):
+        assert read(tmp_path / "b.txt").feature_names == ("f1",)
+    (tmp_path / ".features.json").write_text(json.dumps({"1": "shared"}))
+    with pytest.warns(UserWarning, match=r"\.features\.json is not used"):
+        assert read(tmp_path / "test").feature_names == ("f1",)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"0": "a"}, "'0'"),
+        ({"01": "a"}, "'01'"),
+        ({"x": "a"}, "'x'"),
+        ({"1": 5}, "expected names"),
+        ({"1": "f2"}, "two features are called 'f2'"),
+    ],
+)
+def test_names_that_name_nothing_are_refused(tmp_path, names, message):
+    (tmp_path / "a.txt").write_text("0 qid:1 1:1 2:2\n")
+    (tmp_path / "a.txt.features.json").write_text(json.dumps(names))
+    with pytest.raises(InputError, match=message):
+        read(tmp_path / "a.txt")
+
+
+def test_a_path_that_is_there_comes_before_a_collection_of_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("POMONA_DATA", str(tmp_path / "nowhere"))
+    (tmp_path / "mq2008").mkdir()
+    for name in ("train", "test"):
+        (tmp_path / "mq2008" / f"{name}.csv").write_text(CSV)
+    for source in ("mq2008", "./mq2008", tmp_path / "mq2008", "mq2008/"):
+        assert list(read_parts(source)) == ["train", "test"]
+        assert pm.load(source).train.n_docs == 2
+    (tmp_path / "ohsumed").write_text(LETOR)
+    assert list(read_parts("ohsumed")) == ["ohsumed"]
+    assert read("ohsumed").n_docs == 2
+    with pytest.raises(PomonaError, match="no such file or directory"):
+        read_parts("./mq2007")
+    (tmp_path / "mq2008" / "store.sqlite").touch()  # a comparison that was called by the collection
+    with pytest.raises(MissingDataError):
+        read_parts("mq2008")
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "not_said"),
+    [
+        ("nofile.txt", "nofile.txt: no such file or directory", "known"),
+        ("folder/mq2008", "folder/mq2008: no such file or directory", "known"),
+        ("zzzz", "zzzz: no such file or directory", "known"),
+        ("mq208", "did you mean 'mq2008'.*mq2007", "yahoo"),
+        ("Mq2009", "did you mean 'mq200", "yahoo"),
+    ],
+)
+def test_what_is_not_there_is_a_file_unless_it_is_nearly_a_collection(name, said, not_said):
+    with pytest.raises(PomonaError, match=said) as caught:
+        read_parts(name)
+    assert not_said not in str(caught.value)
+
+
+def test_nan_labels_and_labels_below_0_of_text(tmp_path):
+    (tmp_path / "a.txt").write_text("nan qid:1 1:1\n1 qid:1 1:2\nNaN qid:2 1:1\n-nan qid:1 1:2\n")
+    data = read(tmp_path / "a.txt")
+    assert np.array_equal(data.y, [np.nan, 1, np.nan, np.nan], equal_nan=True)
+    pm.write_letor(data, tmp_path / "b.txt")
+    assert read(tmp_path / "b.txt").fingerprint() == data.fingerprint()
+    (tmp_path / "a.txt").write_text("-1 qid:1 1:1\n1 qid:1 1:2\n")
+    for options in ({}, {"cache": True}, {"cache": True}):
+        with pytest.warns(UserWarning, match=r"a\.txt: 1 label is below 0") as told:
+            read(tmp_path / "a.txt", **options)
+        assert len(told) == 1

@@ -1,5 +1,9 @@
 import gzip
+import io
+import json
 import lzma
+import os
+import sys
 
 import numpy as np
 import pandas as pd
@@ -7,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import pomona as pm
 from pomona.data import table
 from pomona.data.dataset import Dataset
 from pomona.data.table import features_of_frame, read_table, read_to_score
@@ -254,3 +259,127 @@ def test_documents_that_are_to_be_scored(tmp_path):
     (tmp_path / "b.csv").write_text("qid,x,label\n7,1,2\n7,2,0\n")
     labelled = read_to_score(tmp_path / "b.csv")
     assert (labelled.y.tolist(), labelled.qids.tolist()) == ([2, 0], [7])
+
+
+def read_text(tmp_path, text, name="a.csv", **columns):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return read_table(tmp_path / name, **columns)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_na_is_missing_among_numbers_and_a_name_elsewhere(tmp_path, suffix):
+    text = (
+        "label,qid,doc_id,country,clicks,rank,empty\n"
+        "1,NA,NA,NA,NA,null,NA\nNULL,null,null,de,3,2,null\n0,x,y,,NULL,0.5,\n"
+    )
+    data = read_text(tmp_path, text.replace(",", "\t" if suffix == "tsv" else ","), f"a.{suffix}")
+    assert data.qids.tolist() == ["NA", "null", "x"]
+    assert list(data.doc_ids) == ["NA", "null", "y"]
+    assert np.array_equal(data.y, [1, np.nan, 0], equal_nan=True)
+    assert data.categories == {0: ("NA", "de")}
+    expected = [[0, np.nan, np.nan, np.nan], [1, 3, 2, np.nan], [np.nan, np.nan, 0.5, np.nan]]
+    assert np.array_equal(data.X, expected, equal_nan=True)
+
+
+def test_blanks_behind_commas(tmp_path):
+    data = read_text(tmp_path, "label, qid, x, c\n1, 1, 2.5, de\n0,2 , NA,de\n0, 1, 3e1 ,fr\n")
+    assert (data.qids.tolist(), data.y.tolist(), data.feature_names) == ([1, 2], [1, 0, 0], ("x", "c"))
+    assert np.array_equal(data.X[:, 0], [2.5, np.nan, 30], equal_nan=True)
+    data = read_text(tmp_path, "label,qid,doc_id,x\n1,a b, d 1,2\n0,a b,d2 ,2\n")
+    assert (data.qids.tolist(), list(data.doc_ids)) == (["a b"], ["d 1", "d2"])
+    with pytest.raises(InputError, match=r"a\.csv:4: column 'doc_id' holds 'd1' and 'd1 ', .* blanks"):
+        read_text(tmp_path, "label,qid,doc_id,x\n1,a,d1,2\n0,a,d2,2\n0,a,d1 ,2\n")
+    with pytest.raises(InputError, match=r"a\.csv:1: two columns are called 'x'"):
+        read_text(tmp_path, "label,qid,x, x\n1,a,1,2\n")
+
+
+def test_one_column_of_ids_with_and_without_blanks_is_one_query(tmp_path):
+    """As people write them by hand."""
+    with pytest.raises(InputError, match=r"a\.csv:3: column 'qid' holds '1' and ' 1', .* blanks"):
+        read_text(tmp_path, "label,qid,x\n1,1,1\n0, 1,2\n")
+
+
+def test_large_numbers_beside_missing_ones_are_exact(tmp_path):
+    with pytest.warns(UserWarning, match="float32 rounds whole numbers .* column 'x'"):
+        data = read_text(tmp_path, "label,qid,x\nNA,1,9007199254740993\n2,1,NA\n")
+    assert data.X[0, 0] == 2.0**53
+    with pytest.raises(InputError, match="label 16777217"):
+        read_text(tmp_path, "label,qid,x\n16777217,1,1\n2,1,NA\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("label,qid,x\n0,1,a\0\n1,1,a\n", "'x' holds a line break or control character in row 1"),
+        ("label,qid,x\n0,1\0,1\n1,1,2\n", "'qid' holds a line break or control character in row 1"),
+        ('label,qid,x\n0,1,"1,5"\n1,1,"2,5"\n', r"'x' holds texts, many of them numbers .*'1,5'"),
+        ("label,qid,x\n0,1,1_000\n1,1,2_000\n", "'x' holds texts, many of them numbers"),
+        ("label,qid,x\n0,1,0x10\n1,1,0x11\n", "'x' holds texts, many of them numbers"),
+        ("label,qid,x\n0,1,12%\n1,1,13%\n", "'x' holds texts, many of them numbers"),
+        ("label,qid,x\ntrue,1,1\nyes,1,2\n", "'label' .label. holds String, expected numbers"),
+    ],
+)
+def test_numbers_written_otherwise_do_not_become_categories(tmp_path, text, message):
+    with pytest.raises(InputError, match=message):
+        read_text(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([{"qid": 1}, {"qid": "1"}], r":2: column 'qid' is a text here and a number in line 1"),
+        ([{"qid": "a", "doc_id": "x"}, {"qid": "a", "doc_id": 7}], r":2: column 'doc_id' is a number here"),
+        (['{"label": 0, "qid": 1, "x": 1, "x": 2}'], r":1: the key 'x' stands twice"),
+        (['{"label": 0, "qid": 1, "y": 2}', '{"label": 0, "qid": 1, "x": 1, "x": 2}'], ":2: the key 'x'"),
+        (['{"label": 0, "label": 0, "qid": 1, "x": 1}'], "the key 'label' stands twice"),
+        (['{"label": 0, "qid": 1, "x": 1, "\\u0078": 2}'], "the key 'x' stands twice"),
+    ],
+)
+def test_lines_of_json_that_say_two_things(tmp_path, lines, message):
+    texts = [one if isinstance(one, str) else json.dumps({"label": 0, "x": 1, **one}) for one in lines]
+    with pytest.raises(InputError, match=message):
+        read_text(tmp_path, "\n".join(texts) + "\n", "a.jsonl")
+
+
+def test_what_looks_like_a_key_in_a_text_is_none(tmp_path):
+    lines = [{"label": k, "qid": "a", "x": 1, "c": text} for k, text in enumerate(['"x": 2, "qid": 3', "k"])]
+    data = read_text(tmp_path, "".join(json.dumps(line) + "\n\n" for line in lines), "a.jsonl")
+    assert (data.n_docs, data.categories[1]) == (2, ('"x": 2, "qid": 3', "k"))
+
+
+def test_a_label_that_is_missing_is_not_judged(tmp_path):
+    expected = [1, np.nan, 0]
+    rows = [{"label": label, "qid": 1, "x": 1.0} for label in (1, None, 0)]
+    assert np.array_equal(read_text(tmp_path, "label,qid,x\n1,1,1\n,1,1\n0,1,1\n").y, expected, True)
+    assert np.array_equal(read_text(tmp_path, "label,qid,x\n1,1,1\nNaN,1,1\n0,1,1\n").y, expected, True)
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    assert np.array_equal(read_text(tmp_path, lines, "a.jsonl").y, expected, True)
+    for frame in (pl.DataFrame(rows), pd.DataFrame(rows), pl.LazyFrame(rows)):
+        assert np.array_equal(Dataset.from_frame(frame, label="label", qid="qid").y, expected, True)
+    pl.DataFrame(rows).write_parquet(tmp_path / "a.parquet")
+    assert np.array_equal(read_table(tmp_path / "a.parquet").y, expected, True)
+
+
+def test_labels_below_0_are_warned_of_with_file_and_column(tmp_path):
+    with pytest.warns(UserWarning, match=r"a\.csv, column 'label': 1 label is below 0") as told:
+        read_text(tmp_path, "label,qid,x\n1,1,1\n-1,1,2\n")
+    assert len(told) == 1
+    frame = pl.DataFrame({"grade": [1, -1], "q": [1, 1], "x": [1, 2]})
+    with pytest.warns(UserWarning, match="column 'grade': 1 label is below 0") as told:
+        Dataset.from_frame(frame, label="grade", qid="q")
+    assert len(told) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes on Linux")
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "jsonl", "parquet", "arrow"])
+def test_a_file_whose_name_is_no_utf8(tmp_path, suffix):
+    rows = [{"label": 0, "qid": 1, "x": 1.5}, {"label": 1, "qid": 1, "x": 2.5}]
+    frame, path = pl.DataFrame(rows), tmp_path / os.fsdecode(b"\xff." + suffix.encode())
+    writers = {"csv": frame.write_csv, "csv.gz": frame.write_csv, "jsonl": frame.write_ndjson}
+    writers |= {"parquet": frame.write_parquet, "arrow": frame.write_ipc}
+    out = io.BytesIO()
+    writers[suffix](out)
+    path.write_bytes(gzip.compress(out.getvalue()) if suffix.endswith("gz") else out.getvalue())
+    assert read_table(path).X.tolist() == [[1.5], [2.5]]
+    pm.convert(path, path.with_name(os.fsdecode(b"\xfe.") + suffix))
+    assert read_table(path.with_name(os.fsdecode(b"\xfe.") + suffix)).y.tolist() == [0, 1]

@@ -35,9 +35,9 @@ LogName = Annotated[str | None, typer.Option(help="Of a log: which one, where a 
 
 _USED = {
     "of a feature log": "judgments out undefined unjudged log_name",
-    "of standard input": "format out from_format qrels label qid doc_id",
-    "of a TREC run": "format out qrels",
-    "of data": "format out label qid doc_id",
+    "of standard input": "format out from_format qrels label qid doc_id unjudged",
+    "of a TREC run": "format out qrels unjudged",
+    "of data": "format out label qid doc_id unjudged",
     "of a model": "format out engine_version feature_map nonnegative model_name store raw",
     "of a model in Pomona's own format": "format out",
 }

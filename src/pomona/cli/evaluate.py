@@ -75,6 +75,7 @@ def evaluate(
     Example:  pomona evaluate test.txt scores.txt -m ndcg@10,ap --all-conventions
               pomona evaluate test.txt scores.txt --as letor4 --per-query
               pomona evaluate qrels.txt run.txt -m ap,ndcg@10
+              pomona evaluate run.csv -m ap   (with a column score)
               pomona evaluate --qrels qrels.txt --run run.txt --as trec_eval \\
                   -q -m map -m ndcg_cut.5,10
     """
@@ -125,9 +126,16 @@ def _files(
     if qrels is not None and run is not None:
         option.refuse_unused(context, "with --qrels and --run", f"qrels run {_OURS} {tool}")
         return None, None, qrels, run
-    if data is None or scores is None:
-        raise typer.BadParameter("give DATA and SCORES, or QRELS and RUN, or --qrels and --run")
     from pomona.cli.inputs import are_trec
+    from pomona.data.convert import has_scores
+
+    if data is not None and scores is None and has_scores(data):
+        option.refuse_unused(context, "with a table of scores", f"data label qid doc_id {_OURS}")
+        return data, None, None, None
+    if data is None or scores is None:
+        raise typer.BadParameter(
+            "give DATA and SCORES, a table with a column score, QRELS and RUN, or --qrels and --run"
+        )
 
     if are_trec([data, scores]):
         option.refuse_unused(context, "with TREC judgments and a run", f"data scores {_OURS} {tool}")
@@ -200,24 +208,29 @@ def _cutoffs(measures: list[str]) -> tuple[int, ...]:
 def _read(
     data: Path | None, scores: Path | None, qrels: Path | None, run: Path | None, columns: dict[str, Any]
 ) -> tuple[ScoredQueries, list[str], dict[str, int]]:
-    """The documents with scores, the ids of their queries, and of TREC files what has no counterpart."""
-    if qrels is None or run is None:
+    """The documents with scores, the ids of their queries, and of runs what has no counterpart."""
+    if scores is not None:
         from pomona.cli.inputs import read_judged
 
         assert data is not None
-        assert scores is not None
         return *read_judged(data, scores, columns), {}
+    from pomona.data.convert import read_judged_table
     from pomona.data.trec import dataset_of_trec, read_qrels, read_run
     from pomona.measures.lists import ScoredQueries
 
-    judgments, answers = read_qrels(qrels), read_run(run)
-    trec = dataset_of_trec(judgments, answers)
+    if qrels is None or run is None:
+        assert data is not None
+        trec = read_judged_table(data, **columns)
+        left_out = trec.n_without_scores, trec.n_without_labels
+    else:
+        judgments, answers = read_qrels(qrels), read_run(run)
+        trec = dataset_of_trec(judgments, answers)
+        judged, answered = set(judgments.qids), set(answers.qids)
+        left_out = len(judged - answered), len(answered - judged)
     documents = trec.data.y, trec.scores, trec.data.query_ptr, trec.data.doc_ids
     queries = ScoredQueries(*documents, trec.pool_labels, trec.pool_ptr)
-    missing = {
-        "n_judged_queries_without_run": len(set(judgments.qids) - set(answers.qids)),
-        "n_queries_without_judgments": len(set(answers.qids) - set(judgments.qids)),
-    }
+    names = ("n_judged_queries_without_run", "n_queries_without_judgments")
+    missing = dict(zip(names, left_out, strict=True))
     return queries, [str(qid) for qid in trec.data.qids], missing
 
 

@@ -53,7 +53,7 @@ def features(
         list[str] | None,
         typer.Option(help="With --model: name=f1,f2,… are shuffled together, too; repeatable."),
     ] = None,
-    undefined: option.Undefined = float("nan"),
+    undefined: option.Undefined = None,
     label: option.Label = None,
     qid: option.Qid = None,
     doc_id: option.DocId = None,
@@ -85,23 +85,26 @@ def features(
     """
     from pomona.cli.inputs import distinct
     from pomona.cli.output import finish_analysis, progress_bars, report_for
+    from pomona.data.table import is_table
     from pomona.experiments.analysis.features import STAGES, examine_features
 
     distinct(data)
-    used = "data measure shuffles top label qid doc_id out as_json"
+    used = "data measure shuffles top label qid doc_id undefined out as_json"
+    if undefined is not None and all(map(is_table, data)):
+        raise typer.BadParameter("--undefined has no effect on a table, whose empty cells are undefined")
     if model is not None:
         option.refuse_unused(context, "with --model", f"{used} model group")
         columns = option.named_columns(label, qid, doc_id)
-        _importance(data, model, measure or None, shuffles, group or [], top, columns, out, as_json=as_json)
+        of_file: dict[str, Any] = {"columns": columns, "undefined": undefined}
+        _importance(data, model, measure or None, shuffles, group or [], top, of_file, out, as_json=as_json)
         return
     if group:
         raise InputError("--group goes with --model: name the model whose features are to be shuffled")
     if trees == 0:
-        option.refuse_unused(
-            context, "with --trees 0", f"{used} bins trees undefined".replace(" shuffles", "")
-        )
+        option.refuse_unused(context, "with --trees 0", f"{used} bins trees".replace(" shuffles", ""))
     measure = measure or "ndcg@10"
-    reading = {**option.named_columns(label, qid, doc_id), "undefined": undefined}
+    reading = option.named_columns(label, qid, doc_id)
+    reading |= {} if undefined is None else {"undefined": undefined}
     found: dict[str, FeatureFindings] = {}
     for source in data:
         with progress_bars(source, STAGES, is_quiet=as_json) as watch:
@@ -137,7 +140,7 @@ def _importance(
     shuffles: int,
     groups: list[str],
     top: int,
-    columns: dict[str, Any],
+    reading: dict[str, Any],
     out: Path | None,
     *,
     as_json: bool,
@@ -155,7 +158,7 @@ def _importance(
     for source in data:
         if not Path(source).is_file():
             raise InputError("is no file: give one of queries that the model was not trained on", source)
-        rows = read_for_model(Path(source), ranker, columns, labelled=True)
+        rows = read_for_model(Path(source), ranker, **reading, labelled=True)
         with progress_bars(source, ("shuffled",), is_quiet=as_json) as watch:
             told = partial(watch, "shuffled")
             one = examine_importance(ranker, rows, measure, groups=named, n_shuffles=shuffles, watch=told)

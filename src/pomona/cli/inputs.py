@@ -135,14 +135,22 @@ def read_with_validation(data: Path, valid: Path | None, columns: dict[str, Any]
     return training, held_out
 
 
-def read_for_model(path: Path, ranker: Ranker, columns: dict[str, Any], *, labelled: bool = False) -> Dataset:
+def read_for_model(
+    path: Path,
+    ranker: Ranker,
+    columns: dict[str, Any],
+    *,
+    labelled: bool = False,
+    undefined: float | None = None,
+) -> Dataset:
     """The documents that a model is to score: a sparse file need not have every feature.
 
     Unless they are to be `labelled`, a table needs no labels, and no query column if the model scores each
-    document by itself.
+    document by itself. `undefined` is the value of what a sparse file leaves out.
     """
     import typer
 
+    from pomona.data.letor import ABSENT
     from pomona.data.read import read
     from pomona.data.table import is_table, read_to_score
 
@@ -152,13 +160,14 @@ def read_for_model(path: Path, ranker: Ranker, columns: dict[str, Any], *, label
         if ranker.scores_whole_queries:
             columns = {"qid": "qid", **columns}
         return read_to_score(path, **columns, features=ranker.feature_names_)
-    data = read(path, **columns)
+    absent = ABSENT if undefined is None else undefined
+    data = read(path, **columns, undefined=absent)
     missing = ranker.n_features_in_ - data.n_features
     if missing <= 0:
         return data
     what = "feature of the model does" if missing == 1 else f"{missing} features of the model do"
-    typer.echo(f"note: the last {what} not occur in {path}: taken as 0", err=True)
-    return data.widened(ranker.n_features_in_)
+    typer.echo(f"note: the last {what} not occur in {path}: taken as {absent:g}", err=True)
+    return data.widened(ranker.n_features_in_, absent)
 
 
 def _labelled_table(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Dataset:

@@ -35,7 +35,8 @@ Qid = Annotated[str | None, typer.Option(help="The query column of a table [qid]
 DocId = Annotated[str | None, typer.Option(help="The document id column of a table.")]
 Valid = Annotated[Path | None, typer.Option(help="Validation data, by which training stops.")]
 Undefined = Annotated[
-    float | None, typer.Option(help="The value of what a line or log leaves out: nan or 0.")
+    float | None,
+    typer.Option(help="The value of what a line [0] or a log [as served] leaves out."),
 ]
 Qrels = Annotated[Path | None, typer.Option(help="TREC judgments; what is judged are runs.")]
 QUERY = typer.Option(help="The id of a query.")

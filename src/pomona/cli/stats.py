@@ -57,5 +57,6 @@ def stats(
         print_json([{"data": name, **row.to_json()} for name, row in rows.items()])
     else:
         table = {name: row.row() for name, row in rows.items()}
-        head = next(iter(table.values()), {})
-        print_table(["Data", *head], [[name, *row.values()] for name, row in table.items()])
+        head = max(table.values(), key=len, default={})  # a column more where documents are not judged
+        rows_of_text = [[name, *(row.get(title, "0") for title in head)] for name, row in table.items()]
+        print_table(["Data", *head], rows_of_text)

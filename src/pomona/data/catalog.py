@@ -7,6 +7,7 @@ licence first.
 
 from __future__ import annotations
 
+import difflib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ from typing import Any
 import platformdirs
 
 from pomona.data.folds import Fold, Folds, find_folds
-from pomona.errors import InputError, MissingDataError, UnknownNameError
+from pomona.errors import InputError, MissingDataError, PomonaError, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +92,37 @@ def load(name: str | Path, fold: int = 1) -> Fold:
     return folds[fold - 1]
 
 
-def load_folds(name: str | Path, *, columns: Mapping[str, Any] | None = None) -> Folds:
+def load_folds(name: str | os.PathLike[str], *, columns: Mapping[str, Any] | None = None) -> Folds:
     """All folds of a collection or of a directory; each is read when it is asked for.
 
     `columns` are `label`, `qid` and `doc_id` of the tables in a directory.
     """
-    collection = COLLECTIONS.get(str(name).lower())
-    if collection is not None:
-        return collection.folds()
+    if is_collection(name):
+        return COLLECTIONS[str(name).lower()].folds()
     if Path(name).is_dir():
-        return find_folds(name, columns=columns)
+        return find_folds(Path(name), columns=columns)
     if Path(name).is_file():
         raise InputError("this is one file, expected a fold directory or a collection's name", name)
-    raise UnknownNameError("collection or directory", str(name), COLLECTIONS)
+    raise no_such_data(name)
+
+
+def is_collection(name: str | os.PathLike[str]) -> bool:
+    """Whether a name is that of a collection; a file or directory of this name comes first.
+
+    A directory with a comparison of the collection, which `compare` makes under that name, does not.
+    """
+    path = Path(name)
+    is_there = path.exists() and not (path / "store.sqlite").exists()
+    return str(name).lower() in COLLECTIONS and not is_there
+
+
+def no_such_data(name: str | os.PathLike[str]) -> PomonaError:
+    """What to say of a name that is neither a file nor a directory nor a collection."""
+    text = os.fspath(name)
+    near = difflib.get_close_matches(text.lower(), COLLECTIONS, n=3, cutoff=0.6)
+    if near and not any(sign in text for sign in "./\\"):
+        return UnknownNameError("collection, directory or file", text, near)
+    return InputError("no such file or directory", text)
 
 
 def _in_any_case(parent: Path, name: str) -> Path:

@@ -7,6 +7,7 @@ rows make the same table, whatever order a frame has given its categories.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -51,12 +52,27 @@ def codes_of(column: Any) -> tuple[NDArray[np.float64], tuple[str, ...]]:
 
 def _refuse_numbers(column: str, texts: Sequence[str | None], names: Sequence[str]) -> None:
     """Refuse texts that look like numbers: they are no categories."""
-    if names and sum(map(is_number, names)) * 2 >= len(names):
+    if names and sum(map(_looks_like_a_number, names)) * 2 >= len(names):
         row = next((row for row, text in enumerate(texts, 1) if text is not None and not is_number(text)), 1)
         raise InputError(
             f"column {column!r} holds texts, many of them numbers (row {row}: {texts[row - 1]!r}), expected "
             "numbers: cast it to numbers, or to a category"
         )
+
+
+_WRITTEN_OTHERWISE = re.compile(
+    r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]{1,3}(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?|[0-9]+[.,]?[0-9]*|[0-9_]+)"
+    r"(?:[eE][+-]?[0-9]+)?\s*%?\s*"
+)
+
+
+def _looks_like_a_number(text: str) -> bool:
+    """Whether a text is a number, or would be one with another sign for decimals, thousands or percent.
+
+    >>> [_looks_like_a_number(text) for text in ("1.5", "1,5", "1 000", "12%", "0x1f", "10.0.0.1", "v2")]
+    [True, True, True, True, True, False, False]
+    """
+    return is_number(text) or _WRITTEN_OTHERWISE.fullmatch(text) is not None
 
 
 def with_categories(data: Dataset, wanted: Categories) -> Dataset:

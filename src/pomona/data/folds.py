@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, overload
 
 from pomona.data.compression import plain_name
 from pomona.data.dataset import Dataset
+from pomona.data.letor import ABSENT
 from pomona.data.read import QUERY_FILE, read
 from pomona.data.table import is_table
 from pomona.errors import InputError
@@ -76,16 +77,16 @@ class Folds(Sequence[Fold]):
             return Folds(self.files[index], self.part_files, n_features=self.n_features, columns=self.columns)
         return self.fold(index)
 
-    def fold(self, index: int, *, undefined: float = 0.0) -> Fold:
+    def fold(self, index: int, *, undefined: float = ABSENT) -> Fold:
         """Fold `index`, counted from 0; `undefined` is the value of what a LETOR line leaves out."""
         parts = self._read(_parts_of_fold(self.files[index]), undefined=undefined)
         return Fold(parts["train"], parts.get("valid"), parts["test"])
 
-    def parts(self, *, undefined: float = 0.0) -> dict[str, Dataset]:
+    def parts(self, *, undefined: float = ABSENT) -> dict[str, Dataset]:
         """Every document of the collection once, in the parts that do not overlap."""
         return self._read(self.part_files, undefined=undefined)
 
-    def _read(self, files: Mapping[str, tuple[Path, ...]], *, undefined: float = 0.0) -> dict[str, Dataset]:
+    def _read(self, files: Mapping[str, tuple[Path, ...]], *, undefined: float) -> dict[str, Dataset]:
         parts = {
             name: read(paths, **self.columns, n_features=self.n_features, undefined=undefined, cache=True)
             for name, paths in files.items()

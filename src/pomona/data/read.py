@@ -23,7 +23,7 @@ from pomona._arrays import whole_file
 from pomona.data.compression import first_line, plain_name, read_bytes
 from pomona.data.concatenation import concatenated
 from pomona.data.dataset import Dataset, numbered
-from pomona.data.letor import read_letor
+from pomona.data.letor import ABSENT, read_letor
 from pomona.data.overlap import warn_of_shared_queries
 from pomona.data.table import is_table, read_table
 from pomona.errors import InputError
@@ -47,7 +47,7 @@ def read(
     qid: str = "qid",
     doc_id: str | None = None,
     n_features: int | None = None,
-    undefined: float = 0.0,
+    undefined: float = ABSENT,
     cache: bool = False,
 ) -> Dataset:
     """Read a file, or several one after the other, as one dataset.
@@ -104,29 +104,28 @@ def read(
     return data if is_table(files[0]) else with_names_beside(data, files[0])
 
 
-def read_parts(source: Source, *, undefined: float = 0.0, **columns: Any) -> dict[str, Dataset]:
+def read_parts(source: Source, *, undefined: float = ABSENT, **columns: Any) -> dict[str, Dataset]:
     """Every document of a file, fold directory or collection once, in parts that do not overlap.
 
     A file is one part, named as the file is. With `undefined=nan` what the file leaves out, or marks as
     missing, stays apart from zero. `columns` are the `label`, `qid` and `doc_id` of `read`.
     """
-    from pomona.data.catalog import COLLECTIONS, load_folds
+    from pomona.data.catalog import is_collection, load_folds
 
-    if str(source).lower() not in COLLECTIONS and Path(source).is_file():
+    if not is_collection(source) and Path(source).is_file():
         return {Path(source).name: read(source, **columns, undefined=undefined, cache=True)}
-    return load_folds(Path(source), columns=columns).parts(undefined=undefined)
+    return load_folds(source, columns=columns).parts(undefined=undefined)
 
 
 def _no_file(path: Path) -> InputError:
-    from pomona.data.catalog import COLLECTIONS
+    from pomona.data.catalog import COLLECTIONS, is_collection
 
-    name = str(path).lower()
-    if path.is_dir() or name in COLLECTIONS:
+    if path.is_dir() or is_collection(path):
         kind = "a directory" if path.is_dir() else "a collection of folds"
         return InputError(
             f"this is {kind}, expected a file: give one of its files, or use pm.load({str(path)!r})", path
         )
-    near = difflib.get_close_matches(name, COLLECTIONS, n=1)
+    near = difflib.get_close_matches(str(path).lower(), COLLECTIONS, n=1)
     return InputError(f"no such file{f' (a collection is called {near[0]})' if near else ''}", path)
 
 
@@ -214,7 +213,7 @@ def _names_beside(path: Path) -> Path | None:
         for other in path.parent.iterdir()
         if plain_name(other).rpartition(".")[0] == stem and _may_have_names(other)
     } - {plain_name(path)}
-    if path.with_name(stem).is_file():
+    if stem and path.with_name(stem).is_file():
         others.add(stem)
     are_parts = all(PurePath(name).suffix[1:].lower() in _PARTS for name in (*others, plain_name(path)))
     if others and not (stem and are_parts):

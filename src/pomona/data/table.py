@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,9 @@ from pomona.errors import InputError
 
 _BINARY = (".parquet", ".arrow", ".feather", ".ipc")
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", *_BINARY)
+
+_MISSING = ("NULL", "null", "NA")
+"""Words of CSV files for a number that is not there."""
 
 _LARGE = 1 << 28  # bytes that a table, or a piece of a larger one, may take while it is read
 _MOST_INFLATED = 32  # times its file: no table is written to the disk that is much larger than it looks
@@ -131,7 +136,8 @@ def ids_among(columns: Sequence[str], label: str, qid: str, doc_id: str | None) 
 
 def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bool) -> Stream | None:
     """A binary table in pieces, if that is the way to read it: it does not fit, or is large and kept."""
-    if _suffix(file) not in _BINARY or file.stat().st_size < _LARGE // 64 or not is_plain(file):
+    is_small = file.stat().st_size < _LARGE // 64
+    if _suffix(file) not in _BINARY or is_small or not is_plain(file) or not _is_utf8(file):
         return None
     import polars as pl
 
@@ -229,7 +235,7 @@ def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
     suffix = _suffix(file)
     separator = {".csv": ",", ".tsv": "\t"}.get(suffix)
     # What is not compressed, polars reads from the disk itself, without a copy of the text.
-    is_copied = suffix in (".jsonl", ".ndjson") or not is_plain(file)
+    is_copied = suffix in (".jsonl", ".ndjson") or not is_plain(file) or not _is_utf8(file)
     source: Any = io.BytesIO(read_bytes(file)) if is_copied else file
     with _table_errors(file):
         if separator is not None:
@@ -237,6 +243,7 @@ def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
             return _read_delimited(file, source, separator, qid, doc_id)
         if suffix in (".jsonl", ".ndjson"):
             require_memory(3 * len(source.getvalue()), file)
+            source = _json_lines(source.getvalue(), file, [qid, "doc_id" if doc_id is None else doc_id])
             schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
             require_cells(file, 1 + source.getvalue().count(b"\n"), len(schema))
             return pl.read_ndjson(source, infer_schema_length=None)
@@ -251,7 +258,10 @@ def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
 
 
 def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: str | None) -> Any:
-    """A CSV or TSV file; ids are texts as they are written, query ids integers if all look as those print."""
+    """A CSV or TSV file; ids are texts as they are written, query ids integers if all look as those print.
+
+    NA, null and NULL are missing among numbers. Elsewhere they are what they say: Namibia is a country.
+    """
     import polars as pl
 
     def read(texts: Sequence[str], **options: Any) -> Any:
@@ -261,27 +271,40 @@ def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: s
             source,
             separator=separator,
             infer_schema_length=None,  # a column may be whole numbers for long before a fraction comes
-            null_values=["NULL", "null", "NA"],
             schema_overrides=dict.fromkeys(texts, pl.String),
             **options,
         )
 
-    ids = [qid, "doc_id" if doc_id is None else doc_id]
-    frame = read(ids)
+    frame = read([])
+    blanks = {name: name.strip(" ") for name in frame.columns if name != name.strip(" ")}
+    ids = [name for name in frame.columns if name.strip(" ") in (qid, "doc_id" if doc_id is None else doc_id)]
+    if any(frame[name].dtype != pl.String for name in ids):
+        frame = read(ids)
     for name in frame.columns:
         if any(sign < " " for sign in name):  # a quote that nobody closed has swallowed rows
             raise InputError(f"the name of column {name!r} holds a line break or control character", file, 1)
         original, mark, _ = name.rpartition("_duplicated_")
-        if mark and original in frame.columns:
-            raise InputError(f"two columns are called {original!r}: rename one", file, 1)
-        if name in ids and (broken := frame[name].str.contains(r"[\x00-\x1f]").fill_null(False)).any():
+        if (mark and original in frame.columns) or blanks.get(name) in frame.columns:
+            raise InputError(f"two columns are called {blanks.get(name, original)!r}: rename one", file, 1)
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype != pl.String:
+            continue
+        unwanted = r"[\x00-\x1f]" if name in ids else r"\x00"
+        if (broken := column.str.contains(unwanted).fill_null(False)).any():
             row = int(broken.arg_max()) + 1
             raise InputError(f"column {name!r} holds a line break or control character in row {row}", file)
+        if name in ids:
+            frame = frame.with_columns(_without_outer_blanks(column, file))
+        elif (numbers := _numbers_among_texts(column)) is not None:
+            frame = frame.with_columns(numbers)
+    frame = frame.rename(blanks)
     floats = [
         name for name in frame.columns if frame[name].dtype.is_float() and frame[name].is_infinite().any()
     ]
-    for name, texts in read(floats, columns=floats).to_dict().items() if floats else ():
-        for row in np.flatnonzero(frame[name].is_infinite().fill_null(False).to_numpy()).tolist():
+    texts_of_floats = read(frame.columns) if floats else frame
+    for name, texts in zip(frame.columns, texts_of_floats.iter_columns(), strict=True):
+        for row in np.flatnonzero(frame[name].is_infinite().to_numpy()).tolist() if name in floats else ():
             if "inf" not in texts[row].lower():
                 raise InputError(
                     f"column {name!r} holds a finite value beyond float32 in row {row + 1}: rescale it", file
@@ -289,6 +312,85 @@ def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: s
     if qid in frame.columns and frame[qid].str.contains(r"^(?:0|-?[1-9][0-9]{0,17})$").all():
         frame = frame.with_columns(pl.col(qid).cast(pl.Int64))
     return frame.rename(lambda name: name.replace('""', '"'))  # which polars leaves doubled in a heading
+
+
+def _without_outer_blanks(ids: Any, file: Path) -> Any:
+    """Ids without the blanks that people write behind a comma, which must not make one of two."""
+    stripped = ids.str.strip_chars(" ")
+    if stripped.n_unique() == ids.n_unique():
+        return stripped
+    first: dict[str | None, str] = {}
+    for row, (text, whole) in enumerate(zip(stripped.to_list(), ids.to_list(), strict=True), 1):
+        if first.setdefault(text, whole) != whole:
+            both = f"{first[text]!r} and {whole!r}"
+            raise InputError(
+                f"column {ids.name!r} holds {both}, which differ in blanks: write one", file, row + 1
+            )
+    return stripped
+
+
+def _numbers_among_texts(column: Any) -> Any:
+    """Texts that are numbers, but for blanks around them and words for a missing one, as such; else None."""
+    import polars as pl
+
+    texts = column.str.strip_chars(" ")
+    texts = texts.set(texts.is_in([*_MISSING, ""]), None)
+    for kind in (pl.Int64, pl.Float64):
+        numbers = texts.cast(kind, strict=False)
+        if numbers.null_count() == texts.null_count():
+            return numbers
+    return None
+
+
+def _is_utf8(file: Path) -> bool:
+    """Whether polars can be given the name of a file; it is given the bytes of others."""
+    try:
+        str(file).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_KEY = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:')
+
+
+def _json_lines(content: bytes, file: Path, ids: Sequence[str]) -> io.BytesIO:
+    """The text of a file of JSON lines, in which no key stands twice, and ids are all numbers or all texts.
+
+    Of a doubled key polars takes the first value, and of numbers and texts it makes texts.
+    """
+    values = {name: re.compile(rb'"%s"\s*:\s*([^n\s])' % re.escape(name.encode())) for name in ids}
+    kinds: dict[str, tuple[bool, int]] = {}
+    for number, line in enumerate(content.split(b"\n"), 1):
+        keys = _KEY.findall(line)
+        if len(set(keys)) < len(keys) or any(b"\\" in key for key in keys):
+            _refuse_doubled_key(line, file, number)
+        for name, value in values.items():
+            if (found := value.search(line)) is None:
+                continue
+            is_text = found[1] == b'"'
+            known, before = kinds.setdefault(name, (is_text, number))
+            if known != is_text:
+                words = ("a number", "a text")
+                raise InputError(
+                    f"column {name!r} is {words[is_text]} here and {words[known]} in line {before}: write "
+                    "all in one way",
+                    file,
+                    number,
+                )
+    return io.BytesIO(content)
+
+
+def _refuse_doubled_key(line: bytes, file: Path, number: int) -> None:
+    try:
+        pairs = json.loads(line, object_pairs_hook=list)
+    except ValueError:
+        return  # polars says what is wrong
+    seen: set[str] = set()
+    for key, _ in pairs if isinstance(pairs, list) else ():
+        if key in seen:
+            raise InputError(f"the key {key!r} stands twice", file, number)
+        seen.add(key)
 
 
 def is_table(path: str | Path) -> bool:
@@ -339,8 +441,10 @@ def columns_of_frame(
                 f"column {name!r} holds a finite value beyond float32 (3.4e38): rescale it"
             ) from None
         if rounding is not None:
-            is_exact = column.dtype.is_integer() and not column.is_null().any()
-            rounding.add_column(place, exact_values(column) if is_exact else values, out[:, place])
+            is_exact = column.dtype.is_integer()
+            is_there = ~column.is_null().to_numpy() if is_exact else slice(None)
+            before = exact_values(column.drop_nulls()) if is_exact else values
+            rounding.add_column(place, before, out[is_there, place])
     return out, names, categories
 
 

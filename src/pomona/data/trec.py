@@ -100,6 +100,9 @@ class JudgedRun:
     scores: Scores
     pool_labels: Labels
     pool_ptr: Offsets
+    n_without_scores: int = 0
+    n_without_labels: int = 0
+    """Queries of a table that are left out, as they have nothing of the one or of the other."""
 
 
 def read_qrels(path: Path, *, comments: bool = True) -> Qrels:
@@ -249,7 +252,8 @@ def judged_run(data: Dataset, scores: Scores) -> JudgedRun:
     """
     scores, data = data.from_input_order(scores), data.gathered()
     starts, is_retrieved, is_listed = data.query_ptr[:-1], ~np.isnan(scores), ~np.isnan(data.y)
-    is_kept = np.logical_or.reduceat(is_retrieved, starts) & np.logical_or.reduceat(is_listed, starts)
+    has_scores, has_labels = (np.logical_or.reduceat(given, starts) for given in (is_retrieved, is_listed))
+    is_kept = has_scores & has_labels
     if not is_kept.any():
         raise InputError("no query has both a score and a label")
     of_row = np.repeat(np.arange(data.n_queries), data.query_lengths)
@@ -260,7 +264,8 @@ def judged_run(data: Dataset, scores: Scores) -> JudgedRun:
     )
     part = data.take_rows(ranked, offsets(lengths), data.qids[is_kept])
     part = part.replace(y=np.where(part.y >= 0, part.y, np.float32(UNJUDGED)))
-    return JudgedRun(part, scores[ranked], data.y[pool], offsets(pool_lengths))
+    left_out = int((~has_scores & has_labels).sum()), int((has_scores & ~has_labels).sum())
+    return JudgedRun(part, scores[ranked], data.y[pool], offsets(pool_lengths), *left_out)
 
 
 def _packed(column: Column) -> TextColumn:

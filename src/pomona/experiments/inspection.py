@@ -162,6 +162,7 @@ def _data(path: Path, columns: Facts) -> Facts:
         "features": data.n_features,
         "documents_a_query": [statistics.min_docs, round(statistics.mean_docs, 2), statistics.max_docs],
         "labels": {f"{label:g}": count for label, count in statistics.label_counts.items()},
+        **({"not_judged": statistics.n_unjudged} if statistics.n_unjudged else {}),
         "undefined_values": statistics.n_undefined,
         "document_ids": data.doc_ids is not None,
         "feature_names": names if len(names) <= _FEW else [*names[:_FEW], "…"],

@@ -102,11 +102,11 @@ def test_infinite_values_leave_the_selection_out_and_nothing_else(data):
     assert "gain_share" in found.features.columns
 
 
-def test_what_a_file_leaves_out_is_undefined_unless_told(tmp_path):
+def test_what_a_file_leaves_out_is_0_unless_told(tmp_path):
     path = tmp_path / "sparse.txt"
     path.write_text("1 qid:1 1:2 2:1\n0 qid:1 2:1\n")
-    assert np.isnan(subject_of(path)[0].X).sum() == 1
-    assert np.isnan(subject_of(path, undefined=0.0)[0].X).sum() == 0
+    assert np.isnan(subject_of(path)[0].X).sum() == 0
+    assert np.isnan(subject_of(path, undefined=np.nan)[0].X).sum() == 1
 
 
 @pytest.mark.parametrize("stage", features.STAGES)

@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from pomona.data.catalog import COLLECTIONS, load_folds
+from pomona.data.catalog import is_collection, load_folds
 from pomona.data.dataset import Dataset
 from pomona.data.folds import Fold, Folds
 from pomona.data.k_fold import QueryKFold
+from pomona.data.letor import ABSENT
 from pomona.data.read import read
 from pomona.errors import InputError
 from pomona.experiments.analysis.feature_alone import features_alone
@@ -144,7 +144,8 @@ def examine_features(
 
     top : of how many of the best features the correlations are wanted.
     watch : hears which stage is how far (from 0 to 1).
-    reading : of data that are read: the columns of `pomona.read`, and `undefined`, which is NaN by default.
+    reading : of data that are read: the columns of `pomona.read`, and `undefined`, the value of what a LETOR
+        line leaves out.
     """
     for what, number, least in (
         ("bins", bins, 2),
@@ -183,8 +184,8 @@ def examine_features(
 def subject_of(data: Data, **reading: Any) -> tuple[Dataset, list[Callable[[], Fold]]]:
     """All documents together, and the folds, each made when it is called for."""
     if isinstance(data, str | os.PathLike):
-        undefined = reading.pop("undefined", np.nan)
-        if str(data).lower() not in COLLECTIONS and Path(data).is_file():
+        undefined = reading.pop("undefined", ABSENT)
+        if not is_collection(data) and Path(data).is_file():
             return subject_of(read(data, **reading, undefined=undefined, cache=True))
         folds = load_folds(os.fspath(data), columns=reading)
         whole = _together(list(folds.parts(undefined=undefined).values()))
