@@ -134,7 +134,7 @@ def _files(
         return data, None, None, None
     if data is None or scores is None:
         raise typer.BadParameter(
-            "give DATA and SCORES, a table with a column score, QRELS and RUN, or --qrels and --run"
+            "give DATA and SCORES, or QRELS and RUN, or --qrels and --run, or a table with a column score"
         )
 
     if are_trec([data, scores]):
