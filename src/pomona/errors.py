@@ -69,6 +69,20 @@ class UnknownParameterError(UnknownNameError, TypeError, ValueError):
     """
 
 
+class UnknownMeasureError(UnknownNameError, InputError):
+    """A tool is asked for a measure that it does not have.
+
+    >>> print(UnknownMeasureError("letor4", "ERR", "err@10", ["ndcg", "ap"]))
+    letor4 has no ERR: it has ap, ndcg. For the textbook's: err@10
+    """
+
+    def __init__(self, tool: str, wanted: str, by_definition: str, known: Iterable[str]) -> None:
+        names = ", ".join(sorted(known))
+        InputError.__init__(
+            self, f"{tool} has no {wanted}: it has {names}. For the textbook's: {by_definition}"
+        )
+
+
 class MissingDataError(PomonaError, FileNotFoundError):
     """Data that is not on this machine: says where to get it and where to put it."""
 

@@ -1,7 +1,7 @@
 import pytest
 
 from golden import thesis
-from pomona.errors import UnknownNameError
+from pomona.errors import InputError
 from pomona.measures.average_precision import AveragePrecision
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure
@@ -38,12 +38,12 @@ def test_thesis_table():
 
 
 def test_refusals():
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(InputError, match="divisor must be 'all' or 'cut'"):
         AveragePrecision(divisor="half")
 
 
 def test_values_and_normalizer():
     lists = RankedLists.of_labels([[0, 2, 1, 1], [0, 0]])
-    assert AveragePrecision().is_relevant(lists.levels).tolist() == [False, True, True]
+    assert AveragePrecision().relevant_levels(lists.levels).tolist() == [False, True, True]
     assert AveragePrecision().normalizer(lists).tolist() == [3, 0]
     assert AveragePrecision(k=2, divisor="cut").normalizer(lists).tolist() == [2, 0]

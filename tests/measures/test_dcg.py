@@ -2,7 +2,7 @@ from math import log, log2
 
 import pytest
 
-from pomona.errors import UnknownNameError
+from pomona.errors import InputError
 from pomona.measures.dcg import DCG
 
 
@@ -19,5 +19,5 @@ def test_swap_by_hand():
 
 def test_refusals():
     for wrong in ({"gain": "cubic"}, {"discount": "none"}):
-        with pytest.raises(UnknownNameError):
+        with pytest.raises(InputError):
             DCG(**wrong).of_query([1])

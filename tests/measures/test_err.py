@@ -33,6 +33,29 @@ def test_thesis_tables():
         assert f"{ERR().of_query(labels):.6f}" == printed
 
 
+def test_a_high_grade_does_not_overflow():
+    assert ERR(max_grade=10_000, k=10).of_query([2, 1]) == 0.0
+    assert ERR(max_grade=1000).of_query([1000]) == pytest.approx(1.0)
+
+
+def test_gains_that_are_no_chances_are_refused():
+    for gain in ("linear", (0.0, 5.0, 9.0)):
+        with pytest.raises(InputError, match="gain must be"):
+            ERR(gain=gain)
+    with pytest.raises(InputError, match="label 2 is no chance"):
+        ERR(gain="label").of_query([2])
+
+
+def test_a_highest_grade_that_no_label_has_is_noted():
+    from pomona.measures.lists import RankedLists
+
+    lists = RankedLists.of_labels([[2, 1], [0]])
+    (note,) = ERR().notes(lists)
+    assert "largest label is 2, below max_grade=4, and satisfies with a chance of 0.1875" in note  # 3 / 16
+    assert "give max_grade=2" in note
+    assert ERR(max_grade=4).notes(lists) == ERR().notes(RankedLists.of_labels([[4]])) == []
+
+
 def test_labels_above_the_highest_grade():
     with pytest.raises(InputError, match=r"label 5 is above max_grade=4: .*err\(max_grade=5\)"):
         ERR().of_query([5])

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,61 @@ def test_a_users_measure_must_give_numbers(data):
 
     with pytest.raises(InputError, match="not finite for query number 1"):
         pm.evaluate(data, SCORES, Bad())
+
+
+def test_scores_that_would_change_in_silence_are_refused(data):
+    import pandas
+
+    for scores, why in (
+        (np.ma.array(SCORES, mask=[0, 0, 1, 0, 0]), "masked"),
+        (np.array(SCORES) + 1j, "complex"),
+        (np.array(SCORES, "datetime64[D]"), "datetime64"),
+        ([str(score) for score in SCORES], "found <U1"),
+        (np.array(["3", 2, 1, 2, 1], object), "texts"),
+        (pandas.Series(SCORES, index=[4, 3, 2, 1, 0]), "index of scores"),
+    ):
+        with pytest.raises(InputError, match=why):
+            pm.evaluate(data, scores, "ap")
+    by_name = pandas.Series(SCORES, index=[10, 20, 30, 40, 50])
+    expected = pm.evaluate(data, SCORES, "ap")
+    assert pm.evaluate(data, pandas.Series(SCORES), "ap") == pm.evaluate(data, by_name, "ap") == expected
+
+
+def test_a_cut_off_that_changes_nothing_is_not_in_the_name():
+    data = pm.Dataset(np.zeros((3, 1)), [1, 0, 1], [1, 1, 1])
+    for asked, convention, name in (("letor4:ap@1", None, "letor4:ap"), ("map_cut_1", "letor4", "map_cut")):
+        found = pm.evaluate(data, [3, 2, 1], asked, convention=convention)
+        assert found == {name: (1 / 1 + 2 / 3) / 2}
+        assert f"{name}: letor4 has no cut-off here" in str(found)
+    assert pm.evaluate(data, [3, 2, 1], pm.measure("ap@1"), convention="ranklib").keys() == {"ap"}
+    assert pm.evaluate(data, [3, 2, 1], "ap@1") == {"ap@1": 1 / 2}
+
+
+def test_two_measures_never_have_one_name():
+    data = pm.Dataset(np.zeros((3, 1)), [1, 0, 1], [1, 1, 1])
+    rbp = pm.measure("rbp")
+    near = [replace(rbp, p=0.9500001), replace(rbp, p=0.9500002)]
+    assert list(pm.evaluate(data, [3, 2, 1], near)) == ["rbp(p=0.9500001)", "rbp(p=0.9500002)"]
+
+    def constant(value):
+        class Own(pm.Measure):
+            def of_query(self, labels):
+                return value
+
+        return Own()
+
+    found = pm.evaluate(data, [3, 2, 1], [constant(0.1), constant(0.2), "ap"])
+    assert list(found.values())[:2] == [0.1, 0.2]
+    assert list(found) == ["Own", "Own#2", "ap"]
+
+
+def test_notes_are_printed(data):
+    found = pm.evaluate(data, SCORES, ["err@3", "p(relevant=2)@1"])
+    assert found.notes[0].startswith("err@3: the largest label is 2")
+    assert str(found).splitlines()[0].endswith("of 2 queries, 1 empty")
+    assert "note: err@3: the largest label is 2" in str(found)
+    differ = str(pm.evaluate(data, SCORES, ["ap", "rr(relevant=3)"])).splitlines()
+    assert [line.partition("   ")[2].split("   ")[-1] for line in differ[1:3]] == ["1 empty", "2 empty"]
 
 
 def test_infinite_scores_are_scores(data):

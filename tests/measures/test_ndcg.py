@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from golden import thesis
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError
 from pomona.measures.lists import ScoredQueries
 from pomona.measures.ndcg import NDCG
 from pomona.measures.parse import measure
@@ -70,5 +70,5 @@ def test_refusals():
         NDCG().of_query([2000])
     with pytest.raises(InputError, match=r"label 0\.5 is not an integer"):
         measure("letor4:ndcg@1").of_query([0.5])
-    with pytest.raises(UnknownNameError, match="unknown rule for short queries 'hole'"):
+    with pytest.raises(InputError, match="short must be 'whole' or 'zero', found 'hole'"):
         NDCG(short="hole")

@@ -15,7 +15,7 @@ from pomona.measures.parse import measure
         ("LETOR4:Ndcg@10", "letor4:ndcg@10"),
         ("map", "ap"),
         ("AP(rel=2)", "ap(relevant=2)"),
-        ("nDCG(dcg='exp-log2')@5", "ndcg@5"),
+        ("nDCG(dcg='exp-log2')@5", "ndcg(gain=exp2)@5"),
         ("nDCG(dcg='log2')@5", "ndcg(gain=linear)@5"),
         ("P_10", "p@10"),
         ("ndcg_cut.20", "ndcg@20"),
@@ -51,21 +51,48 @@ def test_a_convention_in_the_string_wins():
         ("rbp(q=1)", "unknown parameter of RBP 'q'"),
         ("rbp(0.5)", "expected parameter=value"),
         ("ndcg(gain=1/x)", "expected a number"),
-        ("rbp(p=7)", "between 0 and 1"),
+        ("rbp(p=7)", "p must be a number above 0 and below 1, found 7"),
         ("ndcg(ties=coin)", "unknown tie rule"),
-        ("ndcg(ties=5)", "ties of measure 'ndcg.ties=5.': found 5.0, expected a text or none"),
+        ("ndcg(ties=5)", "unknown tie rule '5'"),
         ("ndcg(empty=abc)", "found 'abc', expected a number"),
         ("ndcg(gain=5)", "found 5.0, expected a text or a list"),
         ("p(relevant=none)", "found None, expected a number or a list"),
         ("err(max_grade=2.5)", "found 2.5, expected a whole number"),
         ("rr(single=5)", "found 5.0, expected true or false"),
-        ("pfound(p_relevant=abc)", "found 'abc', expected a list"),
-        ("pfound(p_break=2)", "pFound: chances must lie between 0 and 1, found 2"),
+        ("pfound(p_relevant=abc)", "p_relevant must be several of .*, found 'abc'"),
+        ("pfound(p_break=2)", "p_break must be a number of at least 0 and at most 1, found 2"),
     ],
 )
 def test_refusals(text, why):
     with pytest.raises(PomonaError, match=why):
         measure(text)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        measure("rbp").__class__(p=1 / 3),
+        measure("ndcg").__class__(gain=(0.0, 1.2345678, 3.0), k=7),
+        measure("ndcg").__class__(gain=(1.0,)),
+        measure("p").__class__(relevant=(2.0,), k=3),
+        measure("p").__class__(relevant=1e-45),
+        measure("err").__class__(max_grade=10_000_000),
+        measure("ap").__class__(relevant=2.0, convention="letor4"),
+        measure("ndcg").__class__(gain="exp2", convention="trec_eval"),
+        measure("gap").__class__(thresholds=(0.1, 0.2), empty=0.1 + 0.2),
+        measure("pfound").__class__(p_relevant="label"),
+    ],
+    ids=str,
+)
+def test_the_text_of_a_measure_loses_nothing(one):
+    again = measure(str(one))
+    assert (again, again.given, str(again)) == (one, one.given, str(one))
+
+
+def test_what_is_given_twice_is_refused():
+    for text in ("ndcg(gain=exp2,gain=linear)", "ndcg(k=5)@10", "p(rel=1,relevant=2)"):
+        with pytest.raises(InputError, match=r"twice|two cut-offs"):
+            measure(text)
 
 
 @given(st.text(max_size=30))
@@ -80,7 +107,10 @@ def test_a_users_measure_from_a_file(tmp_path):
         "import pomona\nclass Top(pomona.Measure):\n  def of_query(self, labels):\n    return labels[0]\n"
     )
     one = measure(f"{path}:Top@3")
-    assert (one.of_query([2.0, 1.0]), one.k) == (2, 3)
+    assert (one.of_query([2.0, 1.0]), one.k, str(one)) == (2, 3, "Top@3")
+    other = tmp_path / "other.py"
+    other.write_text(path.read_text().replace("Top", "P"))
+    assert str(measure(f"{other}:P@3")) == f"{other}:P@3"  # not ours, which has this name
     with pytest.raises(UnknownNameError, match="did you mean"):
         measure(f"{path}:Topp")
     with pytest.raises(InputError, match="no such file"):

@@ -14,7 +14,7 @@ def test_by_hand():
 def test_refusals():
     with pytest.raises(InputError, match="label 5 has no probability"):
         PFound().of_query([5])
-    with pytest.raises(InputError, match="between 0 and 1, found -1"):
+    with pytest.raises(InputError, match="p_relevant must be"):
         PFound(p_relevant=(0.0, -1.0))
     with pytest.raises(InputError, match="not an integer"):
         PFound().of_query([0.5])

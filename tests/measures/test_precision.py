@@ -1,6 +1,6 @@
 import pytest
 
-from pomona.errors import UnknownNameError
+from pomona.errors import InputError
 from pomona.measures.parse import measure
 from pomona.measures.precision import Precision
 
@@ -23,5 +23,5 @@ def test_label_1_is_not_relevant_to_mslr():
 
 
 def test_refusals():
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(InputError):
         Precision(short="odd")

@@ -17,7 +17,7 @@ def test_thesis_table():
 
 @pytest.mark.parametrize("p", [0, 1, -1])
 def test_refusals(p):
-    with pytest.raises(InputError, match="persistence"):
+    with pytest.raises(InputError, match="p must be a number above 0 and below 1"):
         RBP(p=p)
     with pytest.raises(InputError, match="above max_grade"):
         RBP(max_grade=1).of_query([2])

@@ -178,6 +178,36 @@ def test_values_as_json_keeps_them():
         parameters_to_json({"odd": object()})
 
 
+def own_measure(value):
+    """A measure of a user's own that has the name of one of ours."""
+
+    class P(pm.Measure):
+        def of_query(self, labels):
+            return value
+
+    return P
+
+
+def test_a_users_measure_is_never_loaded_as_another(tmp_path):
+    own = own_measure(0.123)
+    data = pm.Dataset(np.arange(6.0)[:, None], [0, 1, 2, 1, 0, 2], [1, 1, 1, 2, 2, 2])
+    ranker = pm.LinearRegression(measure=own(k=2)).fit(data)
+    ranker.save(tmp_path / "m.pomona")
+    loaded = pm.load_model(tmp_path / "m.pomona")
+    assert (loaded.score(data), loaded.measure, type(loaded.measure)) == (0.123, own(k=2), own)
+    own.__qualname__ = "elsewhere.P"
+    with pytest.raises(PomonaError, match=r"measure is the class .*P of .*: import or define it first"):
+        pm.load_model(tmp_path / "m.pomona")
+
+
+def test_a_measure_of_ours_keeps_every_digit(tmp_path):
+    data = pm.Dataset(np.arange(6.0)[:, None], [0, 1, 2, 1, 0, 2], [1, 1, 1, 2, 2, 2])
+    measure = pm.measure(f"rbp(p={1 / 3})")
+    ranker = pm.LinearRegression(measure=measure).fit(data)
+    ranker.save(tmp_path / "m.pomona")
+    assert pm.measure(pm.load_model(tmp_path / "m.pomona").measure) == measure
+
+
 def test_the_arrays_of_a_part_are_told_by_their_prefix():
     arrays = {"0.a": np.zeros(1), "0.1.a": np.ones(1), "1.a": np.ones(2), "a": np.ones(3)}
     assert {name: array.tolist() for name, array in with_prefix(arrays, "0.").items()} == {

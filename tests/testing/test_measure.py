@@ -78,6 +78,8 @@ class WrongClosedForm(NDCG):
 class StableIsExpected(NDCG):
     """NDCG: takes tied documents in the order in which they come."""
 
+    enumerates_ties: ClassVar[bool] = False  # it says
+
     def of_lists(self, lists):
         return super().of_lists(replace(lists, block_end=None))
 
@@ -120,6 +122,8 @@ class WithoutASentence(FirstGood):
 
 class SaysBestIsWorst(NDCG):
     """NDCG: the value of the worst order of ties for every other rule."""
+
+    enumerates_ties: ClassVar[bool] = False
 
     def of_lists(self, lists):
         values = super().of_lists(lists)

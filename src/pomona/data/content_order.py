@@ -82,6 +82,11 @@ def query_keys(data: Dataset, weights: Values | None = None) -> NDArray[np.uint6
     return _query_keys(_document_keys(data, weights), data)
 
 
+def content_keys(data: Dataset) -> NDArray[np.uint64]:
+    """One a document, of its features and its label; documents that share one are alike."""
+    return _hashes(data)
+
+
 def _query_keys(document_keys: list[NDArray[np.uint64]], data: Dataset) -> NDArray[np.uint64]:
     return np.stack([np.add.reduceat(mix(key), data.query_ptr[:-1]) for key in document_keys])
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel
+from pomona._kinds import Chance
 from pomona._types import Values
-from pomona.errors import UnknownNameError
 from pomona.measures.base import Measure
 from pomona.measures.closed_form import PRECISION, ClosedForm
 from pomona.measures.conventions import Relevant, relevant_of
 from pomona.measures.lists import RankedLists
-from pomona.measures.precision import ANY_POSITIVE, RELEVANT_SPELLINGS
+from pomona.measures.precision import ABOVE_HALF, ANY_POSITIVE, RELEVANT_SPELLINGS
 
 
 @kernel
@@ -74,7 +74,7 @@ class AveragePrecision(Measure):
     ----------
     relevant : the smallest relevant label, or the set of relevant labels.
     empty : the value of a query with no relevant document.
-    divisor : `all` relevant documents, or `cut`: at most k of them, as LightGBM has it.
+    divisor : `all` relevant documents, or `cut`: at most k of them, as LightGBM and XGBoost have it.
 
     >>> AveragePrecision().of_query([0, 1, 1]) == (1 / 2 + 2 / 3) / 2
     True
@@ -85,8 +85,8 @@ class AveragePrecision(Measure):
     user_model: ClassVar[str] = "position"
     is_discounted: ClassVar[bool] = True
     relevant: Relevant = 1.0
-    empty: float = 0.0
-    divisor: str = "all"
+    empty: Chance = 0.0
+    divisor: Literal["all", "cut"] = "all"
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "letor3": {"relevant": (1.0, 2.0), "k": None},
@@ -95,29 +95,27 @@ class AveragePrecision(Measure):
         "ranklib": {"relevant": ANY_POSITIVE, "k": None},
         "trec_eval": {},
         "lightgbm": {"relevant": ANY_POSITIVE, "empty": 1.0, "divisor": "cut"},
+        "xgboost": {"empty": 1.0, "divisor": "cut", "k": 32, "labels": (0.0, 1.0)},
+        "catboost": {"relevant": ABOVE_HALF, "divisor": "cut"},
     }
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = RELEVANT_SPELLINGS
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.divisor not in ("all", "cut"):
-            raise UnknownNameError("divisor", self.divisor, ("all", "cut"))
-
-    def is_relevant(self, levels: Values) -> NDArray[np.bool_]:
-        """Which distinct labels are relevant."""
+    def relevant_levels(self, levels: Values) -> NDArray[np.bool_]:
+        """The relevant ones."""
         return relevant_of(levels, self.relevant)
 
     def normalizer(self, lists: RankedLists) -> Values:
         """The number of relevant documents that each query's sum is divided by."""
-        n_relevant = lists.pool_count(self.is_relevant(lists.levels))
+        n_relevant = lists.pool_count(self.relevant_levels(lists.levels))
         return np.minimum(n_relevant, self.k) if self.divisor == "cut" and self.k else n_relevant
 
     def closed_form(self, lists: RankedLists) -> ClosedForm | None:
         """A sum of precisions over the ranks of the relevant documents."""
+        self.check_labels(lists)
         depth = self.depth(lists.longest)
         return PrecisionForm(
             lists=lists,
-            level_values=self.is_relevant(lists.levels).astype(np.float64),
+            level_values=self.relevant_levels(lists.levels).astype(np.float64),
             numerator=np.ones(depth),
             divisor=np.arange(1.0, depth + 1.0),
             normalizer=self.normalizer(lists),

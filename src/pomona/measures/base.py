@@ -15,26 +15,35 @@ nothing that was computed by the rule of a parent class is inherited. A user's o
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import itertools
 import math
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pomona import _registry
+from pomona._kinds import admits, plain_value, types_of, words
+from pomona._other_names import unknown_parameter
 from pomona._types import Codes, Values
-from pomona.errors import InputError, UnknownNameError
-from pomona.measures.conventions import convention_named
+from pomona.errors import InputError, UnknownMeasureError, UnknownNameError, UnknownParameterError
+from pomona.measures.conventions import convention_named, relevant_of
 from pomona.measures.lists import TIE_RULES, RankedLists
 
 if TYPE_CHECKING:
     from pomona.measures.closed_form import ClosedForm
 
 MOST_ORDERS = 50_000
-"""Orders of tied documents that are enumerated for a measure without a closed form."""
+"""Orders of tied documents that are enumerated for a measure that is not known in the mean over them."""
+SAMPLED_ORDERS = 1_000
+"""Random orders whose mean stands for all, where there are more."""
+_MOST_RANKED = 1 << 20  # documents of orders that a rule for lists is given at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,17 +54,20 @@ class Measure:
     ----------
     k : judge only the first k documents; None judges all.
     ties : how tied scores are ordered; None leaves it to the convention.
-    convention : whose rules the other parameters follow.
+    convention : whose rules hold for all parameters that are not set.
+    given : names of the parameters that were set, which no convention changes; found out by itself.
     """
 
     k: int | None = None
     ties: str | None = None
     convention: str = "definition"
+    given: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """For each tool that has this measure, the parameters by which it departs from the definition.
 
     `k` is special: None means that the tool ignores a cut-off, a number is its cut-off when none is given.
+    And `labels` are the only labels that the tool takes.
     """
 
     is_discounted: ClassVar[bool] = False
@@ -66,30 +78,103 @@ class Measure:
     a document is seen, `cascade` where those above it do, too, `none` where nobody reads down the list."""
 
     enumerates_ties: ClassVar[bool] = True
-    """Whether the mean over orders of tied documents is found by trying them all; set by the class's rule."""
+    """Whether the mean over orders of tied documents is found by trying them.
+
+    A class whose `of_lists` gives the mean itself, where `lists.block_end` is set, says False.
+    """
 
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {}
     """Other libraries' parameter names: theirs → (ours, {their value: our value})."""
 
+    def __new__(cls, *positional: Any, **named: Any) -> Self:
+        """Note which parameters are set, before their defaults are."""
+        known = _parameters_of(cls)
+        if known is not None and (unknown := next((name for name in named if name not in known), None)):
+            others = [name for name in known if name != "given"]
+            if unknown in vars(cls).get("__annotations__", {}):
+                advice = "put @dataclass(frozen=True, kw_only=True) above the class"
+                raise UnknownParameterError(f"parameter of {cls.__name__}", unknown, others, advice)
+            raise unknown_parameter(cls.__name__, unknown, others)
+        made = super().__new__(cls)
+        made.__dict__["_named"] = frozenset(named)  # until `__post_init__` knows what was set
+        return made
+
     def __post_init__(self) -> None:
-        if self.k is not None and (not isinstance(self.k, int) or self.k < 1):
-            raise InputError(
-                f"{type(self).__name__}: the cut-off k must be an integer of at least 1, found {self.k}"
-            )
-        if self.ties is not None and self.ties not in TIE_RULES:
-            raise UnknownNameError("tie rule", self.ties, TIE_RULES)
+        named = self.__dict__.pop("_named", frozenset())
+        self._set("convention", convention_named(self.convention).name)
+        self._check_parameters()
+        if self.convention != "definition" and self.convention not in self.conventions:
+            raise self._unknown_to_tool()
+        rules, by_rule = self._rules(), self._by_rule()
+        given = named - {"given", "convention"}
+        if "given" in named:  # a changed copy: what is as the convention has it may never have been set
+            given = self.given | {name for name in by_rule if getattr(self, name) != by_rule[name]}
+        for name in rules.keys() - given:
+            self._set(name, rules[name])
+        if rules.get("k", "free") is None:
+            self._set("k", None)
+        self._set("given", frozenset(given - {name for name in ("k", "ties") if self._leaves_open(name)}))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _leaves_open(self, name: str) -> bool:
+        """Whether None, which this parameter is, says as much as not setting it."""
+        return getattr(self, name) is None and self._rules().get(name) is None
+
+    def _rules(self) -> Mapping[str, Any]:
+        """The parameters by which the convention departs from the definition."""
+        rules = self.conventions.get(self.convention, {})
+        return {name: value for name, value in rules.items() if name != "labels"}
+
+    def _by_rule(self) -> dict[str, Any]:
+        """What every parameter is where it is not set."""
+        names = ("k", *self.parameters)
+        defaults = {one.name: one.default for one in dataclasses.fields(self) if one.name in names}
+        return defaults | dict(self._rules())
+
+    def _check_parameters(self) -> None:
+        """Refuse a parameter that its type does not admit, in one line that names it."""
+        who = type(self).__name__
+        for name, kind in types_of(type(self)).items():
+            value = getattr(self, name)
+            if name in ("convention", "given"):
+                continue
+            plain = plain_value(value, kind)
+            if name == "k":
+                if plain is not None and (type(plain) is not int or plain < 1):
+                    raise InputError(
+                        f"{who}: the cut-off k must be an integer of at least 1, found {value!r}"
+                    )
+            elif name == "ties":
+                if plain is not None and plain not in TIE_RULES:
+                    raise UnknownNameError("tie rule", str(plain), TIE_RULES)
+            elif not admits(kind, plain):
+                raise InputError(f"{who}: {name} must be {words(kind)}, found {value!r}")
+            if plain is not value:
+                self._set(name, plain)
+
+    def _unknown_to_tool(self) -> UnknownMeasureError:
+        known = [
+            name
+            for name, entry in _registry.entries("measures").items()
+            if self.convention in entry.load().conventions
+        ]
+        tool = self.convention
+        self._set("convention", "definition")
+        return UnknownMeasureError(tool, type(self).__name__, str(self), known)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         _let_newest_rule_win(cls)
 
     def of_query(self, labels: NDArray[Any]) -> float:
-        """The value of one list of labels in ranked order."""
+        """The value of one list of labels in ranked order; a document that is not judged has NaN."""
         raise TypeError(f"{type(self).__name__} must define of_query(self, labels)")
 
     def of_lists(self, lists: RankedLists) -> Values:
         """The value of every list; where `lists.block_end` is set, the mean over all orders within ties."""
-        return _by_query(self.of_query, lists, type(self).__name__)
+        return _by_query(self.of_query, lists)
 
     def closed_form(self, lists: RankedLists) -> ClosedForm | None:
         """The measure of these lists as a formula whose parts learners know; None if there is none."""
@@ -106,21 +191,51 @@ class Measure:
         """How many of n ranks count."""
         return n if self.k is None else min(self.k, n)
 
+    def relevant_levels(self, levels: Values) -> NDArray[np.bool_]:
+        """Which distinct labels are worth something: a query without any of them is an empty one."""
+        relevant = getattr(self, "relevant", None)
+        return relevant_of(levels, relevant) if isinstance(relevant, float | int | tuple) else levels > 0
+
+    def check_labels(self, lists: RankedLists) -> None:
+        """Refuse labels that the convention's tool refuses, and empty queries where it leaves them out."""
+        tool, levels = convention_named(self.convention), lists.levels
+        taken = self.conventions.get(self.convention, {}).get("labels")
+        if taken is not None and (wrong := levels[(levels >= 0) & ~np.isin(levels, taken)]).size:
+            raise InputError(
+                f"{tool.name} refuses label {wrong[0]:g} for {type(self).__name__}: it takes "
+                f"{', '.join(written(label) for label in taken)}"
+            )
+        if tool.leaves_out_empty:
+            n_empty = int((lists.pool_count(self.relevant_levels(levels)) == 0).sum())
+            if n_empty:
+                raise InputError(
+                    f"{tool.name} leaves queries without a relevant document out of its means, and {n_empty} "
+                    f"of {lists.n_queries} have none: leave them out of the data"
+                )
+
+    def notes(self, lists: RankedLists) -> list[str]:
+        """What to know beside the values of these lists, a sentence each."""
+        n_sampled = 0
+        if self.enumerates_ties and lists.block_end is not None:
+            n_sampled = sum(
+                _n_orders(codes, ends) > MOST_ORDERS for codes, ends in _tied_lists(lists) if ends is not None
+            )
+        if not n_sampled:
+            return []
+        return [
+            f"{n_sampled} of {lists.n_queries} queries have more than {MOST_ORDERS} orders of tied "
+            f"documents: their values are means over {SAMPLED_ORDERS} random orders, the same every time"
+        ]
+
     def under(self, convention: str) -> Self:
-        """This measure by a tool's rules; parameters that were set by hand stay as they are."""
-        name = convention_named(convention).name
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        rules_now = self.conventions.get(self.convention, {})
-        kept = {
-            field: value
-            for field, default in defaults.items()
-            if (value := getattr(self, field)) != rules_now.get(field, default)
-        }
-        rules = dict(self.conventions.get(name, {}))
-        reset = {field: default for field, default in defaults.items() if field in rules_now}
-        changes = {**reset, **rules, **kept}
-        changes |= {"k": cut_off(rules, kept.get("k")), "convention": name}
-        return dataclasses.replace(self, **changes)
+        """This measure by a tool's rules; parameters that were set by hand stay as they are.
+
+        >>> from pomona.measures.parse import measure
+        >>> str(measure("ndcg(gain=exp2)@10").under("trec_eval"))
+        'trec_eval:ndcg(gain=exp2)@10'
+        """
+        kept = {name: getattr(self, name) for name in self.given}
+        return type(self)(**kept, convention=convention)
 
     @property
     def tie_rule(self) -> str:
@@ -128,24 +243,64 @@ class Measure:
         return self.ties or convention_named(self.convention).ties
 
     @property
+    def is_averaged_by_trying(self) -> bool:
+        """Whether tied documents are averaged over, and orders must be tried for that."""
+        return self.enumerates_ties and self.tie_rule == "expected"
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """Every parameter but k and the convention, with its value."""
         return {
-            field.name: getattr(self, field.name)
-            for field in dataclasses.fields(self)
-            if field.name not in ("k", "convention")
+            one.name: getattr(self, one.name)
+            for one in dataclasses.fields(self)
+            if one.name not in ("k", "convention", "given")
         }
+
+    @property
+    def is_registered(self) -> bool:
+        """Whether this class is the one that its name means everywhere."""
+        entry = _entry_named(vars(type(self)).get("name", type(self).__name__))
+        return entry is not None and (entry.module, entry.class_name) == _place_of(type(self))
 
     def __str__(self) -> str:
         """The string that `pomona.measure` reads back, e.g. `letor4:ndcg@10`."""
-        by_rule = {field.name: field.default for field in dataclasses.fields(self)}
-        by_rule.update(self.conventions.get(self.convention, {}))
-        shown = [f"{p}={_written(v)}" for p, v in self.parameters.items() if v != by_rule[p]]
+        by_rule = self._by_rule()
+        shown = [
+            f"{name}={written(value)}"
+            for name, value in self.parameters.items()
+            if name in self.given or value != by_rule[name]
+        ]
+        if self.k is None and by_rule["k"] is not None:
+            shown.append("k=none")
         prefix = "" if self.convention == "definition" else f"{self.convention}:"
         # A subclass without a name of its own is another measure, and must not be read back as its base.
         name = vars(type(self)).get("name", type(self).__name__)
+        if _entry_named(name) is not None and not self.is_registered:
+            module, own = _place_of(type(self))
+            name = f"{module}{':' if module.endswith('.py') else '.'}{own}"
         arguments = f"({','.join(shown)})" if shown else ""
         return f"{prefix}{name}{arguments}{f'@{self.k}' if self.k else ''}"
+
+
+@cache
+def _parameters_of(cls: Any) -> tuple[str, ...] | None:
+    """The keywords that `cls(…)` takes; None where it takes any."""
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+        return None
+    return tuple(one.name for one in parameters)[1:]
+
+
+def _entry_named(name: str) -> _registry.Entry | None:
+    try:
+        return _registry.find("measures", name, "measure")
+    except UnknownNameError:
+        return None
+
+
+def _place_of(cls: type) -> tuple[str, str]:
+    """The module of a class and its name there."""
+    return cls.__module__, cls.__qualname__
 
 
 def _let_newest_rule_win(cls: type[Measure]) -> None:
@@ -164,12 +319,18 @@ def _let_newest_rule_win(cls: type[Measure]) -> None:
         derived["of_lists"] = of_lists = lambda self, lists: _by_form(self, closed_form(self, lists))
     elif age["of_lists"] > newest:
         derived["of_lists"] = of_lists = lambda self, lists: _by_query(
-            lambda labels: of_query(self, labels), lists, type(self).__name__
+            lambda labels: of_query(self, labels), lists
         )
     if age["of_query"] > newest:
         derived["of_query"] = lambda self, labels: float(of_lists(self, RankedLists.of_labels([labels]))[0])
-    if newest == 0 or {"of_query", "of_lists"} & derived.keys():
-        cls.enumerates_ties = "of_lists" in derived and not has_form
+    owner: Any = cls.__mro__[newest]
+    is_new = newest == 0 or not issubclass(owner, Measure)
+    if "enumerates_ties" not in vars(cls):
+        by_formula = has_form and age["of_lists"] > newest
+        cls.enumerates_ties = not by_formula if is_new else owner.enumerates_ties
+    if cls.enumerates_ties and is_new and age["of_lists"] == newest:
+        plain = of_lists
+        of_lists = derived["of_lists"] = lambda self, lists: _by_lists(lambda one: plain(self, one), lists)
     if age["swap_deltas"] > newest:
 
         def swap_deltas(self: Measure, labels: ArrayLike) -> Values:
@@ -215,52 +376,101 @@ def _deltas_by_trial(of_lists: Callable[[RankedLists], Values], labels: ArrayLik
     return deltas + deltas.T
 
 
-def _by_query(of_query: Callable[[Values], float], lists: RankedLists, who: str) -> Values:
+def _by_query(of_query: Callable[[Values], float], lists: RankedLists) -> Values:
     """The value of every list by a rule for one; with blocks of ties, the mean over their orders."""
-    if lists.block_end is None:
-        return np.array([float(of_query(lists.levels[lists.single(q)])) for q in range(lists.n_queries)])
     means = []
-    for query in range(lists.n_queries):
-        begin, end = lists.query_ptr[query], lists.query_ptr[query + 1]
-        block_ends = (lists.block_end[begin:end] - begin).tolist()
-        orders = orders_of_ties(lists.single(query), block_ends, who)
-        values = [float(of_query(lists.levels[np.array(codes, int)])) for codes in orders]
-        means.append(math.fsum(values) / len(values))
+    for codes, block_ends in _tied_lists(lists):
+        if block_ends is None:
+            means.append(float(of_query(lists.levels[codes])))
+            continue
+        values = [float(of_query(lists.levels[order])) for order in orders_of_ties(codes, block_ends, lists)]
+        means.append(math.fsum(values) / len(values) if np.isfinite(values).all() else math.nan)
     return np.array(means)
 
 
-def cut_off(rules: Mapping[str, Any], k: int | None) -> int | None:
-    """The cut-off that a tool's rules make of the one asked for."""
-    if "k" not in rules:
-        return k
-    return None if rules["k"] is None else k or int(rules["k"])
+def _by_lists(of_lists: Callable[[RankedLists], Values], lists: RankedLists) -> Values:
+    """As `_by_query`, by a rule for many lists at once that knows nothing of ties."""
+    values = np.array(of_lists(dataclasses.replace(lists, block_end=None)), np.float64)
+    if lists.block_end is None or values.shape != (lists.n_queries,):
+        return values
+    for query in np.flatnonzero(lists.has_ties).tolist():
+        begin, end = lists.query_ptr[query], lists.query_ptr[query + 1]
+        pool = lists.pool_codes[lists.pool_ptr[query] : lists.pool_ptr[query + 1]]
+        orders = orders_of_ties(lists.single(query), (lists.block_end[begin:end] - begin).tolist(), lists)
+        n_together, total, n = max(1, _MOST_RANKED // (end - begin)), [], 0
+        while some := list(itertools.islice(orders, n_together)):
+            n = len(some)
+            same = RankedLists(
+                np.concatenate(some),
+                np.arange(n + 1) * (end - begin),
+                lists.levels,
+                np.tile(pool, n),
+                np.arange(n + 1) * len(pool),
+            )
+            total += np.asarray(of_lists(same), np.float64).tolist()
+        values[query] = math.fsum(total) / len(total) if np.isfinite(total).all() else math.nan
+    return values
 
 
-def _written(value: Any) -> str:
+def _tied_lists(lists: RankedLists) -> Iterator[tuple[Codes, list[int] | None]]:
+    """The codes of every list, and where the block of ties of each place ends; None without ties."""
+    for query in range(lists.n_queries):
+        ends = None
+        if lists.block_end is not None and lists.has_ties[query]:
+            begin, end = lists.query_ptr[query], lists.query_ptr[query + 1]
+            ends = (lists.block_end[begin:end] - begin).tolist()
+        yield lists.single(query), ends
+
+
+def written(value: Any) -> str:
+    """The value of a parameter as it stands in a measure's string: no digit is lost.
+
+    >>> written(0.5), written(1 / 3), written((0.0, 1.0)), written((2.0,)), written(True)
+    ('0.5', '0.3333333333333333', '0/1', '2/', 'true')
+    """
     if isinstance(value, tuple):
-        return "/".join(f"{part:g}" for part in value)
-    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+        return "/".join(map(written, value)) + "/" * (len(value) == 1)
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value).lower() if isinstance(value, bool | None) else str(value)
 
 
-def orders_of_ties(codes: Codes, block_ends: list[int], who: str) -> Iterator[tuple[int, ...]]:
-    """Every distinct order of the labels within blocks of ties; all are equally likely."""
-    blocks: list[list[int]] = []
-    begin = 0
+def orders_of_ties(codes: Codes, block_ends: list[int], lists: RankedLists) -> Iterator[Codes]:
+    """Every distinct order of the labels within blocks of ties, all of them equally likely.
+
+    Where there are more than `MOST_ORDERS`, `SAMPLED_ORDERS` random ones. They are drawn from a seed of the
+    labels themselves: the order of the rows, and other queries, have no part in them.
+    """
+    blocks = _blocks(codes, block_ends)
+    if _n_orders(codes, block_ends) <= MOST_ORDERS:
+        for parts in itertools.product(*(list(_distinct_orders(block)) for block in blocks)):
+            yield np.array([*itertools.chain.from_iterable(parts)], np.int32)
+        return
+    in_order = np.concatenate([np.array(block, np.int32) for block in blocks])
+    said = lists.levels[in_order].tobytes() + np.array(block_ends).tobytes()
+    random = np.random.default_rng(zlib.crc32(said))
+    ends = np.cumsum([len(block) for block in blocks])
+    for _ in range(SAMPLED_ORDERS):
+        yield np.concatenate([random.permutation(part) for part in np.split(in_order, ends[:-1])])
+
+
+def _blocks(codes: Codes, block_ends: list[int]) -> list[list[int]]:
+    """The labels of each block of ties, in an order of their own."""
+    blocks, begin = [], 0
     while begin < len(codes):
         blocks.append(sorted(codes[begin : block_ends[begin]].tolist()))
         begin = block_ends[begin]
-    if sum(_log_orders(block) for block in blocks) > math.log(MOST_ORDERS) + 1e-9:
-        raise InputError(
-            f"{who} has no closed form for tied scores, and the tied documents of a query have more than "
-            f"{MOST_ORDERS} orders, too many to enumerate: choose another tie rule"
-        )
-    for parts in itertools.product(*(list(_distinct_orders(block)) for block in blocks)):
-        yield tuple(itertools.chain.from_iterable(parts))
+    return blocks
 
 
-def _log_orders(block: list[int]) -> float:
-    """The logarithm of the multinomial coefficient: how many distinct orders the block has."""
-    return math.lgamma(len(block) + 1) - sum(math.lgamma(count + 1) for count in Counter(block).values())
+def _n_orders(codes: Codes, block_ends: list[int]) -> float:
+    """How many distinct orders the blocks have in all: the product of their multinomial coefficients."""
+    logarithm = sum(
+        math.lgamma(len(block) + 1) - sum(math.lgamma(count + 1) for count in Counter(block).values())
+        for block in _blocks(codes, block_ends)
+    )
+    return round(math.exp(min(logarithm, 50.0)), 3)
 
 
 def _distinct_orders(block: list[int]) -> Iterator[tuple[int, ...]]:

@@ -11,6 +11,7 @@ import numpy as np
 from pomona._jit import kernel
 from pomona._types import Values
 from pomona.measures.base import Measure
+from pomona.measures.conventions import judged_levels
 from pomona.measures.lists import RankedLists
 
 
@@ -64,8 +65,11 @@ class Best(Measure):
 
     name: ClassVar[str] = "best"
     user_model: ClassVar[str] = "none"
+    enumerates_ties: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"ranklib": {}}
 
     def of_lists(self, lists: RankedLists) -> Values:
         """Look at the first k of every list."""
-        return lists.each_ranking(_best, _expected_best, lists.levels, self.depth(lists.longest))
+        return lists.each_ranking(
+            _best, _expected_best, judged_levels(lists.levels), self.depth(lists.longest)
+        )

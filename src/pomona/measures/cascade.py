@@ -45,6 +45,12 @@ def _expected_cascade(first, last, codes, query_ptr, block_end, satisfies, numer
         at = begin
         while at < begin + depth:
             stop = block_end[at]
+            if stop == at + 1:  # to the last bit as where no documents are tied
+                chance = satisfies[codes[at]]
+                total += reading * chance * numerator[at - begin] / divisor[at - begin]
+                reading *= 1.0 - chance
+                at = stop
+                continue
             m = min(stop - at, begin + depth - at)
             # still[j]: the mean of products of j of the factors (1 − R) seen so far; a mean of means, so
             # nothing overflows however large the block.

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona._jit import kernel
 from pomona._lazy import cached_property
@@ -218,6 +219,10 @@ class FormMeasure(Measure):
         """What each query's sum is divided by; infinity makes it 0, and 0 gives `empty_value`."""
         return np.ones(lists.n_queries)
 
+    def relevant_levels(self, levels: Values) -> NDArray[np.bool_]:
+        """Those whose documents are of value."""
+        return self.values(levels) > 0
+
     @property
     def empty_value(self) -> float:
         """The value of a query whose normalizer is 0: the parameter `empty`, if there is one."""
@@ -225,6 +230,7 @@ class FormMeasure(Measure):
 
     def closed_form(self, lists: RankedLists) -> ClosedForm | None:
         """The form, of these lists."""
+        self.check_labels(lists)
         numerator, divisor = self.weights(self.depth(lists.longest))
         return self.form(
             lists=lists,

@@ -11,16 +11,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona._kinds import NonNegativeFloat, Several
 from pomona._types import Values
 from pomona.errors import InputError, UnknownNameError
 
-Gain = str | tuple[float, ...]
-Relevant = float | tuple[float, ...]
+GAINS = ("exp2", "exp2_int", "linear", "linear_int")
+Gain = (
+    Literal["exp2", "exp2_int", "linear", "linear_int"] | Annotated[tuple[NonNegativeFloat, ...], Several()]
+)
+Relevant = NonNegativeFloat | Annotated[tuple[NonNegativeFloat, ...], Several()]
+Discount = Literal["log2", "letor", "ln", "ranklib"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +36,18 @@ class Convention:
     summary: str
     ties: str = "stable"
     score_type: type[np.floating[Any]] = np.float64
+    leaves_out_empty: bool = False
+    """Whether the tool's means leave out a query without a relevant document."""
 
 
 CONVENTIONS = {
     convention.name: convention
     for convention in (
-        Convention("definition", "the textbook: exp2 gain, log2 discount, empty query 0, short query whole"),
+        Convention(
+            "definition",
+            "the textbook: exp2 gain, log2 discount, empty query 0, short query whole, tied scores averaged",
+            "expected",
+        ),
         Convention("letor3", "LETOR 3.0's Eval-Score-3.0.pl: undiscounted rank 2, 0 beyond the list"),
         Convention("letor4", "LETOR 4.0's Eval-Score-4.0.pl: as LETOR 3.0, precision divided by k"),
         Convention("mslr", "MSLR's eval-score-mslr.pl: as LETOR 4.0, label 1 is not relevant for P and AP"),
@@ -45,13 +56,24 @@ CONVENTIONS = {
         Convention(
             "trec_eval", "trec_eval 9: gain = label, ties by document id, float32 scores", "docid", np.float32
         ),
+        Convention(
+            "gdeval",
+            "gdeval.pl of TREC's Web tracks: first 20 documents, ties by document id, no empty queries",
+            "docid",
+            leaves_out_empty=True,
+        ),
         Convention("lightgbm", "LightGBM's metrics: an empty query counts 1"),
         Convention(
-            "xgboost", "XGBoost's metrics: an empty query counts 1, float32 scores", "stable", np.float32
+            "xgboost",
+            "XGBoost's metrics: first 32 documents, an empty query counts 1 for NDCG and MAP, float32 scores",
+            "stable",
+            np.float32,
         ),
         Convention("sklearn", "scikit-learn's ndcg_score: gain = label, tied scores averaged", "expected"),
         Convention(
-            "catboost", "CatBoost's metrics: gain = label, an empty query counts 1, ties worst", "worst"
+            "catboost",
+            "CatBoost's metrics: gain = label, an empty query counts 1 for NDCG and recall, ties worst",
+            "worst",
         ),
     )
 }
@@ -64,8 +86,17 @@ def convention_named(name: str) -> Convention:
     return CONVENTIONS[name.lower()]
 
 
+def judged_levels(levels: Values) -> Values:
+    """The distinct labels, where −1 stands for all that mean *not judged*: NaN, and labels below 0.
+
+    >>> judged_levels(np.array([np.nan, -2.0, 0.0, 1.0]))
+    array([-1., -1.,  0.,  1.])
+    """
+    return np.where(levels >= 0, levels, -1.0)
+
+
 def gains_of(levels: Values, gain: Gain) -> Values:
-    """The gain of each distinct label; a label below 0 is not judged and gains nothing.
+    """The gain of each distinct label; one that means *not judged* gains nothing.
 
     `exp2` is 2^l − 1, `linear` is l, `exp2_int` and `linear_int` cut the label to an integer first; a
     tuple lists the gains of labels 0, 1, 2, … and other labels gain 0.
@@ -73,18 +104,20 @@ def gains_of(levels: Values, gain: Gain) -> Values:
     >>> gains_of(np.array([-1.0, 0.0, 1.0, 2.0]), "exp2")
     array([0., 0., 1., 3.])
     """
+    levels = judged_levels(levels)
     judged = np.maximum(levels, 0.0)
     if isinstance(gain, tuple):
         return _from_table(levels, gain)
+    if gain not in GAINS:
+        raise UnknownNameError("gain", gain, GAINS)
     if gain.endswith("_int"):
         judged = np.floor(judged)
-    if gain in ("linear", "linear_int"):
+    if gain.startswith("linear"):
         return judged
-    if gain in ("exp2", "exp2_int"):
-        if judged.max(initial=0.0) > 1000:
-            raise InputError(f"label {judged.max():g} has no finite gain 2^l − 1: use gain=linear")
-        return np.exp2(judged) - 1.0
-    raise UnknownNameError("gain", gain, ("exp2", "exp2_int", "linear", "linear_int"))
+    if judged.max(initial=0.0) > 1000:
+        raise InputError(f"label {judged.max():g} has no finite gain 2^l − 1: use gain=linear")
+    gains: Values = np.exp2(judged) - 1.0
+    return gains
 
 
 def _from_table(levels: Values, table: tuple[float, ...]) -> Values:
@@ -97,16 +130,24 @@ def _from_table(levels: Values, table: tuple[float, ...]) -> Values:
 
 def require_integers(levels: Values, what: str) -> None:
     """Refuse fractional labels where a rule knows only grades."""
-    fractions = levels[levels != np.floor(levels)]
+    fractions = levels[(levels >= 0) & (levels != np.floor(levels))]
     if fractions.size:
         raise InputError(f"label {fractions[0]:g} is not an integer, which {what} needs")
 
 
 def relevant_of(levels: Values, relevant: Relevant) -> NDArray[np.bool_]:
-    """Which distinct labels count as relevant: those from a threshold on, or those of a set."""
-    if isinstance(relevant, tuple):
-        return np.isin(levels, relevant)
-    return levels >= relevant
+    """Which distinct labels count as relevant: those from a threshold on, or those of a set.
+
+    Labels are kept in single precision, so they are compared in it: 0.7 is relevant from 0.7 on. A label
+    that means *not judged* is not relevant, whatever the threshold.
+
+    >>> relevant_of(np.array([np.nan, 0.0, np.float32(0.7)]), 0.7)
+    array([False, False,  True])
+    """
+    with np.errstate(over="ignore"):
+        single, wanted = levels.astype(np.float32), np.asarray(relevant, np.float64).astype(np.float32)
+    found = np.isin(single, wanted) if isinstance(relevant, tuple) else single >= wanted
+    return found & (levels >= 0)
 
 
 _DISCOUNTS: dict[str, Callable[[int], tuple[float, float]]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pomona._types import Values
-from pomona.measures.conventions import Gain, discount, gains_of
+from pomona.measures.conventions import Discount, Gain, discount, gains_of
 from pomona.measures.position import PositionMeasure
 
 
@@ -28,7 +28,7 @@ class DCG(PositionMeasure):
     user_model: ClassVar[str] = "position"
     is_discounted: ClassVar[bool] = True
     gain: Gain = "exp2"
-    discount: str = "log2"
+    discount: Discount = "log2"
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "ranklib": {"gain": "exp2_int", "discount": "ranklib"},

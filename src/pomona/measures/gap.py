@@ -115,13 +115,9 @@ def explain_gap(judged: ScoredQueries, first: Measure, last: Measure) -> Gap:
         raise InputError(
             f"{first} and {last} are different measures: compare one measure under two conventions"
         )
-    for one in (first, last):
-        if one.convention != "definition" and one.convention not in one.conventions:
-            known = ", ".join(["definition", *one.conventions])
-            raise InputError(
-                f"{one.convention} has no {type(one).__name__}: conventions that have it are {known}"
-            )
     rules, goal = _rules(first), _rules(last)
+    for one, said in ((first, rules), (last, goal)):
+        one.check_labels(_ranked(judged, said))
     values = [_per_query(judged, first, rules)]
     parts: list[Part] = []
     for rule, fields in _STEPS.items():
@@ -148,7 +144,7 @@ def _rules(one: Measure) -> dict[str, Any]:
     rules = {
         field.name: getattr(one, field.name)
         for field in dataclasses.fields(one)
-        if field.name != "convention"
+        if field.name not in ("convention", "given")
     }
     return {**rules, "ties": one.tie_rule, "score_type": convention_named(one.convention).score_type.__name__}
 
@@ -184,7 +180,9 @@ def _sentence(
     n = len(judged.query_ptr) - 1
     effect = f"moves {moved} of {n} queries" if moved else "changes nothing here"
     concerned: dict[str, Callable[[], str]] = {
-        "ties": lambda: f"{_count_tied(judged, rules)} of {n} queries have tied documents, ",
+        "ties": lambda: (
+            f"{_count_tied(judged, rules)} of {n} queries have differing documents that are tied, "
+        ),
         "short queries": lambda: (
             f"{_count_short(judged, rules)} of {n} queries have fewer than {rules['k']} documents, "
         ),
@@ -195,10 +193,7 @@ def _sentence(
 
 
 def _count_tied(judged: ScoredQueries, rules: dict[str, Any]) -> int:
-    lists = _ranked(judged, {**rules, "ties": "expected"})
-    assert lists.block_end is not None
-    tied = lists.block_end > np.arange(len(lists.codes)) + 1
-    return int((np.add.reduceat(np.append(tied, False), lists.query_ptr[:-1]) > 0).sum())
+    return int(_ranked(judged, {**rules, "ties": "expected"}).has_ties.sum())
 
 
 def _count_short(judged: ScoredQueries, rules: dict[str, Any]) -> int:

@@ -13,16 +13,17 @@ and ties and swaps follow from average precision's. With one grade it is AP.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from pomona._kinds import Chance, NonNegativeFloat, Several
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.measures.average_precision import PrecisionForm
 from pomona.measures.base import Measure
-from pomona.measures.conventions import require_integers
+from pomona.measures.conventions import judged_levels, require_integers
 from pomona.measures.lists import RankedLists
 
 
@@ -44,16 +45,22 @@ class GradedAveragePrecision(Measure):
     aliases: ClassVar[tuple[str, ...]] = ("graded_ap", "graded_average_precision")
     user_model: ClassVar[str] = "position"
     is_discounted: ClassVar[bool] = True
-    thresholds: tuple[float, ...] | None = None
-    empty: float = 0.0
+    enumerates_ties: ClassVar[bool] = False
+    thresholds: Annotated[tuple[NonNegativeFloat, ...], Several()] | None = None
+    empty: Chance = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        chances = (1.0,) if self.thresholds is None else self.thresholds
-        if not (all(0 <= chance < np.inf for chance in chances) and sum(chances) > 0):
+        if self.thresholds is not None and sum(self.thresholds) == 0:
             raise InputError(
-                f"thresholds must be chances of labels 1, 2, …, none below 0 and one above, found {chances}"
+                f"thresholds must be chances of labels 1, 2, …, and one above 0, found {self.thresholds}"
             )
+
+    def relevant_levels(self, levels: Values) -> NDArray[np.bool_]:
+        """Those that some user wants."""
+        chances = np.cumsum((0.0, *self._chances(levels)))
+        wanted: NDArray[np.bool_] = chances[np.maximum(judged_levels(levels), 0.0).astype(int)] > 0
+        return wanted
 
     def of_lists(self, lists: RankedLists) -> Values:
         """Average precision for each threshold, weighted."""
@@ -90,7 +97,7 @@ class GradedAveragePrecision(Measure):
     def _chances(self, levels: Values) -> tuple[float, ...]:
         """How likely each label from 1 to the largest is the threshold."""
         require_integers(levels, "graded average precision")
-        largest = max(int(levels.max()), 0)
+        largest = max(int(judged_levels(levels).max()), 0)
         if self.thresholds is None:
             return (1.0,) * largest
         if largest > len(self.thresholds):

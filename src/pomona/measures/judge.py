@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +17,9 @@ from pomona.measures.base import Measure
 from pomona.measures.conventions import convention_named
 from pomona.measures.lists import RankedLists, ScoredQueries
 from pomona.measures.parse import measure
+
+_CUT_OFF = re.compile(r"\s*@\s*\d+\s*$|[._]\d+\s*$")
+"""The cut-off at the end of a measure's string."""
 
 
 class Labelled(Protocol):
@@ -45,14 +48,17 @@ class Judgement:
     Attributes
     ----------
     values : one a query.
-    n_empty : queries without a relevant document (no label above 0), whose value is mere convention.
+    n_empty : queries without a document that is worth anything to the measure, such as a relevant one, whose
+        value is mere convention.
     n_short : queries with fewer documents than the cut-off.
+    notes : what else to know, a sentence each.
     """
 
     measure: Measure
     values: Values
     n_empty: int
     n_short: int
+    notes: tuple[str, ...] = ()
 
     @property
     def mean(self) -> float:
@@ -79,38 +85,50 @@ def judge(judged: ScoredQueries, measures: Sequence[Measure]) -> list[Judgement]
     if len(judged.query_ptr) < 2:
         raise InputError("there is no query to judge")
     ranked: dict[tuple[str, type], RankedLists] = {}
-    pool = judged.labels if judged.pool_labels is None else judged.pool_labels
-    pool_ptr = judged.query_ptr if judged.pool_ptr is None else judged.pool_ptr
-    n_empty = int((_count_positive(pool, pool_ptr) == 0).sum())
+    n_empty: dict[bytes, int] = {}
     lengths = np.diff(judged.query_ptr)
     judgements = []
     for wanted in measures:
         key = (wanted.tie_rule, convention_named(wanted.convention).score_type)
         if key not in ranked:
-            ranked[key] = judged.ranked(*key)
-        values = np.asarray(wanted.of_lists(ranked[key]), np.float64)
+            averaged = ranked.get(("expected", key[1])) if key[0] == "stable" else None
+            # The order that is averaged over ties keeps the input order inside them.
+            ranked[key] = judged.ranked(*key) if averaged is None else replace(averaged, block_end=None)
+        lists = ranked[key]
+        values = np.asarray(wanted.of_lists(lists), np.float64)
         if values.shape != (len(lengths),):
             raise InputError(f"{wanted} gave {values.size} values for {len(lengths)} queries")
         if not np.isfinite(values).all():
             bad = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise InputError(f"{wanted} gave a value that is not finite for query number {bad + 1}")
+            is_unjudged = np.isnan(lists.levels[lists.single(bad)]).any()
+            why = ", which has documents that are not judged (label NaN)" if is_unjudged else ""
+            raise InputError(f"{wanted} gave a value that is not finite for query number {bad + 1}{why}")
+        worth = wanted.relevant_levels(lists.levels)
+        if (which := worth.tobytes()) not in n_empty:
+            n_empty[which] = int((lists.pool_count(worth) == 0).sum())
         n_short = 0 if wanted.k is None else int((lengths < wanted.k).sum())
-        judgements.append(Judgement(wanted, values, n_empty, n_short))
+        judgements.append(Judgement(wanted, values, n_empty[which], n_short, tuple(wanted.notes(lists))))
     return judgements
 
 
-def _count_positive(labels: NDArray[Any], query_ptr: Offsets) -> NDArray[np.int64]:
-    running = np.concatenate(([0], np.cumsum(labels > 0)))
-    counts: NDArray[np.int64] = running[query_ptr[1:]] - running[query_ptr[:-1]]
-    return counts
-
-
 class Evaluation(dict[str, Any]):
-    """Values by measure string; prints as a table with the numbers of empty and short queries."""
+    """Values by measure string; prints as a table with the numbers of empty and short queries, and notes.
 
-    def __init__(self, values: dict[str, Any], judgements: Sequence[Judgement]) -> None:
+    A measure stands under the name by which it was asked for, without the cut-off if its tool ignores that.
+
+    Attributes
+    ----------
+    judgements : of each measure, its value for every query, and what to know beside.
+    notes : what to know beside the values, a line each, with the name of its measure.
+    """
+
+    def __init__(
+        self, values: dict[str, Any], judgements: Sequence[Judgement], notes: Sequence[str] = ()
+    ) -> None:
         super().__init__(values)
         self.judgements = tuple(judgements)
+        beside = [f"{name}: {note}" for name, one in zip(self, judgements, strict=True) for note in one.notes]
+        self.notes = (*notes, *beside)
 
     @property
     def n_queries(self) -> int:
@@ -119,22 +137,33 @@ class Evaluation(dict[str, Any]):
 
     @property
     def n_empty(self) -> int:
-        """How many queries have no relevant document."""
+        """How many queries have no document that is worth anything to the first measure."""
         return self.judgements[0].n_empty
+
+    @property
+    def _empty(self) -> list[str]:
+        """The number of empty queries: of all measures, or, where they differ, of each."""
+        each = [f"{one.n_empty} empty" for one in self.judgements]
+        return each[:1] if len(set(each)) == 1 else each
 
     def _repr_html_(self) -> str:
         rows = [
-            (name, f"{one.mean:.4f}", str(one.n_short))
+            (name, f"{one.mean:.4f}", str(one.n_empty), str(one.n_short))
             for name, one in zip(self, self.judgements, strict=True)
         ]
-        caption = f"{self.n_queries} queries, {self.n_empty} empty"
-        return html_table(["measure", "mean", "short queries"], rows, caption)
+        caption = "; ".join((f"{self.n_queries} queries", *self.notes))
+        return html_table(["measure", "mean", "empty queries", "short queries"], rows, caption)
 
     def __str__(self) -> str:
-        lines = [f"{'measure':<24} {'mean':>8}   of {self.n_queries} queries, {self.n_empty} empty"]
-        for name, judgement in zip(self, self.judgements, strict=True):
-            short = f"   {judgement.n_short} short" if judgement.n_short else ""
-            lines.append(f"{name:<24} {judgement.mean:8.4f}{short}")
+        empty = self._empty
+        of_all = f", {empty[0]}" if len(empty) == 1 else ""
+        lines = [f"{'measure':<24} {'mean':>8}   of {self.n_queries} queries{of_all}"]
+        for i, (name, judgement) in enumerate(zip(self, self.judgements, strict=True)):
+            beside = [f"{judgement.n_short} short"] if judgement.n_short else []
+            beside += [empty[i]] if len(empty) > 1 and judgement.n_empty else []
+            said = f"   {', '.join(beside)}" if beside else ""
+            lines.append(f"{name:<24} {judgement.mean:8.4f}{said}")
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
 
@@ -163,27 +192,48 @@ def evaluate(
     >>> evaluate(data, [3, 2, 1], ["ap", "p@2"])
     {'ap': 0.5833333333333333, 'p@2': 0.5}
     """
-    each = [measures] if isinstance(measures, str | Measure) else measures
-    wanted = {str(one): one for one in each}  # one that is asked for twice is judged once
-    if not wanted:
+    each = [measures] if isinstance(measures, str | Measure) else list(measures)
+    if not each:
         raise InputError("no measure was asked for")
-    parsed = [measure(one, convention) for one in wanted.values()]
+    parsed, notes = asked_for(each, convention)
     if ties is not None:
-        parsed = [dataclasses.replace(one, ties=ties) for one in parsed]
-    judgements = judge(scored_queries(data, scores), parsed)
+        parsed = {name: replace(one, ties=ties) for name, one in parsed.items()}
+    judgements = judge(scored_queries(data, scores), list(parsed.values()))
     values = {
-        asked: judgement.values if per_query else judgement.mean
-        for asked, judgement in zip(wanted, judgements, strict=True)
+        name: judgement.values if per_query else judgement.mean
+        for name, judgement in zip(parsed, judgements, strict=True)
     }
-    return Evaluation(values, judgements)
+    return Evaluation(values, judgements, notes)
+
+
+def asked_for(
+    each: Iterable[str | Measure], convention: str | None = None
+) -> tuple[dict[str, Measure], list[str]]:
+    """Measures by the names that their results have, and what to know of the names.
+
+    One that is asked for twice is there once, and two different ones never have one name.
+
+    >>> asked_for(["letor4:ap@1", "ndcg@3"])[0].keys()
+    dict_keys(['letor4:ap', 'ndcg@3'])
+    """
+    found: dict[str, Measure] = {}
+    notes = []
+    for one in each:
+        parsed, name = measure(one, convention), str(one)
+        if parsed.k is None and (cut := _CUT_OFF.search(name)):
+            name = name[: cut.start()]
+            notes.append(f"{name}: {parsed.convention} has no cut-off here, {cut[0].strip()} changes nothing")
+        number = 2
+        while name in found and found[name] != parsed:
+            name, number = f"{one!s}#{number}", number + 1
+        found[name] = parsed
+    return found, notes
 
 
 def scored_queries(data: Labelled, scores: ArrayLike) -> ScoredQueries:
     """Check scores against the data they belong to, and put them into the order of the labels."""
-    try:
-        array = np.ascontiguousarray(scores, np.float64)
-    except (TypeError, ValueError):
-        raise InputError("scores must be numbers, one a document") from None
+    array = _numbers(scores)
+    _refuse_other_index(data, scores)
     if array.shape != data.y.shape:
         raise InputError(f"found {array.size} scores for {data.y.size} documents")
     if np.isnan(array).any():
@@ -191,3 +241,44 @@ def scored_queries(data: Labelled, scores: ArrayLike) -> ScoredQueries:
     if hasattr(data, "from_input_order") and hasattr(data, "gathered"):
         array, data = np.ascontiguousarray(data.from_input_order(array)), data.gathered()
     return ScoredQueries(data.y, array, data.query_ptr, data.doc_ids)
+
+
+def _numbers(scores: ArrayLike) -> Values:
+    """Scores as float64; what NumPy would change in silence is refused."""
+    expected = "scores must be numbers, one a document"
+    if np.ma.is_masked(scores):
+        raise InputError(f"{expected}: found a masked one")
+    try:
+        given = np.asarray(scores)
+        if given.dtype.kind not in "fiubO":
+            raise InputError(f"{expected}: found {given.dtype}")
+        if given.dtype.kind == "O" and any(isinstance(one, str | bytes) for one in given.ravel()):
+            raise InputError(f"{expected}: found texts")
+        return np.ascontiguousarray(given, np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(expected) from None
+
+
+def _refuse_other_index(data: Labelled, scores: Any) -> None:
+    """Refuse a pandas column whose rows are named otherwise than those of the data: which belong together?"""
+    index: Any = getattr(data, "index", None)
+    other: Any = getattr(scores, "index", None)
+    if not hasattr(other, "equals"):
+        return
+    if hasattr(index, "equals"):
+        is_other = not index.equals(other)
+    else:  # rows without names stand for their numbers
+        places = np.asarray(other)
+        numbers = np.arange(len(places))
+        is_other = (
+            places.dtype.kind in "iu"
+            and not np.array_equal(places, numbers)
+            and np.array_equal(np.sort(places), numbers)
+        )
+    if is_other:
+        raise InputError(
+            "the index of scores is not that of the data: align them, or give scores.to_numpy() if the rows "
+            "belong together as they stand"
+        )

@@ -85,14 +85,21 @@ def _rank(first, last, scores, query_ptr, start, codes, out_codes, out_order):
 
 
 @kernel
-def _find_blocks(first, last, scores, order, query_ptr, out_end):
-    """For each place of a ranking, the place (in the whole array) where its block of ties ends."""
+def _find_blocks(first, last, scores, order, codes, query_ptr, out_end):
+    """For each place of a ranking, the place (in the whole array) where its block of ties ends.
+
+    codes (n_docs,) by rank. Tied documents of one label are blocks of their own: their order says nothing.
+    """
     for q in range(first, last):
-        end = query_ptr[q + 1]
-        for i in range(query_ptr[q + 1] - 1, query_ptr[q] - 1, -1):
-            if i + 1 < query_ptr[q + 1] and scores[order[i]] != scores[order[i + 1]]:
-                end = i + 1
-            out_end[i] = end
+        begin, stop = query_ptr[q], query_ptr[q + 1]
+        while begin < stop:
+            end, same = begin + 1, True
+            while end < stop and scores[order[end]] == scores[order[begin]]:
+                same = same and codes[end] == codes[begin]
+                end += 1
+            for i in range(begin, end):
+                out_end[i] = i + 1 if same else end
+            begin = end
 
 
 @kernel
@@ -130,9 +137,10 @@ class RankedLists:
     ----------
     codes : (n_docs,) index into `levels` of the document at each place of each ranking.
     query_ptr : ranking q is `codes[query_ptr[q]:query_ptr[q + 1]]`.
-    levels : the distinct labels, ascending. A label below 0 means *not judged*.
+    levels : the distinct labels, ascending, NaN before all. NaN, or a label below 0, means *not judged*.
     pool_codes, pool_ptr : all judged documents of each query (also those not ranked), best first.
-    block_end : where the tied block of each place ends; only under the tie rule `expected`.
+    block_end : where the tied block of each place ends; only under the tie rule `expected`, and only where
+        documents of different labels are tied.
     """
 
     codes: Codes
@@ -151,6 +159,16 @@ class RankedLists:
     def lengths(self) -> Offsets:
         """Documents in each ranking."""
         return np.diff(self.query_ptr)
+
+    @cached_property
+    def has_ties(self) -> NDArray[np.bool_]:
+        """(n_queries,) Whether the mean over orders of tied documents differs from the list itself."""
+        if self.block_end is None:
+            return np.zeros(self.n_queries, bool)
+        is_tied = self.block_end > np.arange(1, len(self.codes) + 1)
+        running = np.concatenate(([0], np.cumsum(is_tied)))
+        tied: NDArray[np.bool_] = running[self.query_ptr[1:]] > running[self.query_ptr[:-1]]
+        return tied
 
     @cached_property
     def longest(self) -> int:
@@ -240,11 +258,14 @@ class ScoredQueries:
         n_queries = len(self.query_ptr) - 1
         start = self._start_order(ties, codes, scores)
         over_chunks(_rank, n_queries, scores, self.query_ptr, start, codes, ranked_codes, order, smallest=64)
-        block_end = None
-        if ties == "expected":
-            block_end = np.empty(len(codes), np.int64)
-            over_chunks(_find_blocks, n_queries, scores, order, self.query_ptr, block_end, smallest=64)
-        return RankedLists(ranked_codes, self.query_ptr, levels, pool_codes, pool_ptr, block_end)
+        lists = RankedLists(ranked_codes, self.query_ptr, levels, pool_codes, pool_ptr)
+        if ties != "expected":
+            return lists
+        block_end = np.empty(len(codes), np.int64)
+        blocks = scores, order, ranked_codes, self.query_ptr, block_end
+        over_chunks(_find_blocks, n_queries, *blocks, smallest=64)
+        tied = replace(lists, block_end=block_end)
+        return tied if tied.has_ties.any() else lists
 
     def _start_order(self, ties: str, codes: Codes, scores: Values) -> Offsets:
         """The order that decides among equal scores; empty for input order."""
@@ -275,14 +296,24 @@ def _as_bytes(doc_ids: Sequence[str]) -> list[bytes]:
 
 
 def encode(labels: NDArray[np.floating[Any]]) -> tuple[Codes, Values]:
-    """Labels as codes: (index of each label among the distinct labels, those labels ascending).
+    """Labels as codes: (index of each label among the distinct labels, those labels ascending, NaN first).
 
     >>> encode(np.array([2.0, 0.0, 1.0]))
     (array([2, 0, 1], dtype=int32), array([0., 1., 2.]))
+    >>> encode(np.array([2.0, np.nan]))
+    (array([1, 0], dtype=int32), array([nan,  2.]))
     """
     if labels.size == 0:
         return np.empty(0, np.int32), np.zeros(1)
     low, high = labels.min(), labels.max()
+    if np.isnan(low):
+        known = ~np.isnan(labels)
+        codes = np.zeros(len(labels), np.int32)
+        if not known.any():
+            return codes, np.array([np.nan])
+        known_codes, levels = encode(labels[known])
+        codes[known] = known_codes + np.int32(1)
+        return codes, np.concatenate(([np.nan], levels))
     if high - low < 256 and abs(low) < 2**30:
         codes = labels.astype(np.int32)
         if np.array_equal(codes, labels):

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pomona._jit import kernel
 from pomona._types import Offsets, Values
 from pomona.measures.base import Measure
-from pomona.measures.conventions import Gain, discount, gains_of
+from pomona.measures.conventions import Discount, Gain, discount, gains_of
 from pomona.measures.lists import RankedLists
 
 
@@ -48,13 +49,18 @@ class MeanNDCG(Measure):
     name: ClassVar[str] = "meanndcg"
     aliases: ClassVar[tuple[str, ...]] = ("mean_ndcg",)
     user_model: ClassVar[str] = "position"
+    enumerates_ties: ClassVar[bool] = False
     gain: Gain = "exp2"
-    discount: str = "log2"
+    discount: Discount = "log2"
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "letor4": {"gain": (0.0, 1.0, 3.0), "discount": "letor"},
         "mslr": {"gain": (0.0, 1.0, 3.0, 7.0, 15.0), "discount": "letor"},
     }
+
+    def relevant_levels(self, levels: Values) -> NDArray[np.bool_]:
+        """Those with a gain."""
+        return gains_of(levels, self.gain) > 0
 
     def of_lists(self, lists: RankedLists) -> Values:
         """One walk down each list beside its ideal."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from pomona._kinds import Chance
 from pomona._types import Values
-from pomona.errors import UnknownNameError
 from pomona.measures.dcg import DCG
 from pomona.measures.lists import RankedLists
 from pomona.measures.position import sum_over_ranks
@@ -37,8 +37,8 @@ class NDCG(DCG):
     name: ClassVar[str] = "ndcg"
     aliases: ClassVar[tuple[str, ...]] = ("ndcg_cut",)
     user_model: ClassVar[str] = "position"
-    empty: float = 0.0
-    short: str = "whole"
+    empty: Chance = 0.0
+    short: Literal["whole", "zero"] = "whole"
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "letor3": _LETOR,
@@ -47,16 +47,12 @@ class NDCG(DCG):
         "yahoo": {"gain": "exp2_int", "discount": "ln", "empty": 1.0},
         "ranklib": {"gain": "exp2_int", "discount": "ranklib"},
         "trec_eval": {"gain": "linear_int"},
+        "gdeval": {"k": 20, "labels": (0.0, 1.0, 2.0, 3.0, 4.0)},
         "lightgbm": {"empty": 1.0},
         "xgboost": {"empty": 1.0, "k": 32},  # as many as its objective looks at
         "sklearn": {"gain": "linear"},
         "catboost": {"gain": "linear", "empty": 1.0},
     }
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.short not in ("whole", "zero"):
-            raise UnknownNameError("rule for short queries", self.short, ("whole", "zero"))
 
     def normalizer(self, lists: RankedLists) -> Values:
         """DCG of the judged documents, best first; infinity for a short query that counts 0."""

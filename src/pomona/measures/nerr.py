@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pomona._kinds import Chance
 from pomona._types import Values
 from pomona.measures.cascade import walk_down
 from pomona.measures.err import ERR
@@ -32,7 +33,7 @@ class NERR(ERR):
     name: ClassVar[str] = "nerr"
     aliases: ClassVar[tuple[str, ...]] = ("normalized_err",)
     user_model: ClassVar[str] = "cascade"
-    empty: float = 0.0
+    empty: Chance = 0.0
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # no tool has it
 

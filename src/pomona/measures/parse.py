@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import typing
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, Literal
 
 from pomona import _registry
 from pomona.errors import InputError, UnknownNameError
-from pomona.measures.base import Measure, cut_off
-from pomona.measures.conventions import convention_named
+from pomona.measures.base import Measure
 
 _PATTERN = re.compile(
     r"\s*(?:(?P<prefix>[^:()@]+):)?\s*(?P<name>[A-Za-z]\w*)\s*"
@@ -42,11 +43,12 @@ def measure(text: str | Measure, convention: str | None = None) -> Measure:
     else:
         cls = _registry.find("measures", match["name"], "measure").load()
         convention = prefix or convention
-    name = "definition" if convention is None else convention_named(convention).name
-    rules = cls.conventions.get(name, {})
     given = _arguments(cls, match["arguments"] or "", text)
-    given["k"] = cut_off(rules, int(match["k"]) if match["k"] else given.get("k"))
-    made: Measure = cls(**{**rules, **given, "convention": name})
+    if match["k"]:
+        if "k" in given:
+            raise InputError(f"found two cut-offs in measure {text!r}: leave one out")
+        given["k"] = int(match["k"])
+    made: Measure = cls(**given, convention=convention or "definition")
     return made
 
 
@@ -55,7 +57,7 @@ def _arguments(cls: type[Measure], written: str, whole: str) -> dict[str, Any]:
         return {}
     from pomona._parameters import checked, parameter_kinds  # which most measures do without
 
-    fields = {field.name: field for field in dataclasses.fields(cls) if field.name != "convention"}
+    fields = [field.name for field in dataclasses.fields(cls) if field.name not in ("convention", "given")]
     kinds = parameter_kinds(cls)
     given: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in written.split(","))):
@@ -65,7 +67,9 @@ def _arguments(cls: type[Measure], written: str, whole: str) -> dict[str, Any]:
         ours, translated = cls.spellings.get(name, (name, {}))
         if ours not in fields:
             raise UnknownNameError(f"parameter of {cls.__name__}", name, fields)
-        read = translated.get(value, _value(value, str(fields[ours].type)))
+        if ours in given:
+            raise InputError(f"{name} of measure {whole!r} is given twice: leave one out")
+        read = translated.get(value, _value(value, kinds[ours]))
         try:
             given[ours] = checked(read, kinds[ours])
         except InputError as error:
@@ -73,10 +77,13 @@ def _arguments(cls: type[Measure], written: str, whole: str) -> dict[str, Any]:
     return given
 
 
-def _value(text: str, declared: str) -> Any:
-    """Read a value: `1/2/3` is a tuple; a number, true, false and none are what they say."""
+def _value(text: str, kind: Any) -> Any:
+    """A value: `1/2/3` is a tuple, `1/` one of one part; numbers, true, false, none are what they say."""
+    choices = typing.get_args(kind) or (kind,)
+    if str in choices:
+        return None if text.lower() == "none" and NoneType in choices else text
     if "/" in text:
-        return tuple(_number(part) for part in text.split("/"))
+        return tuple(_number(part) for part in text.removesuffix("/").split("/"))
     lowered = text.lower()
     if lowered in ("true", "false"):
         return lowered == "true"
@@ -86,9 +93,9 @@ def _value(text: str, declared: str) -> Any:
         value = _number(text)
     except InputError:
         return lowered
-    if declared.startswith("tuple"):
-        return (value,)
-    return int(value) if declared.startswith("int") and value.is_integer() else value
+    if any(typing.get_origin(one) is tuple for one in (kind, *choices)) and float not in choices:
+        return (value,) if not any(typing.get_origin(one) is Literal for one in choices) else value
+    return int(value) if int in choices and value.is_integer() else value
 
 
 def _number(text: str) -> float:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
+from pomona._kinds import Chance, Several
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.measures.cascade import CascadeMeasure
-from pomona.measures.conventions import require_integers
+from pomona.measures.conventions import judged_levels, require_integers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +24,9 @@ class PFound(CascadeMeasure):
     Parameters
     ----------
     p_break : the chance of giving up after each document.
-    p_relevant : the chance that labels 0, 1, 2, … satisfy.
+    p_relevant : the chance that labels 0, 1, 2, … satisfy; `label` if the label itself is the chance, as
+        CatBoost has it.
+    beyond : whether labels above 1, which are no chances, are computed with all the same.
 
     >>> PFound().of_query([4, 4]) == 0.61 + 0.85 * 0.39 * 0.61
     True
@@ -32,19 +35,22 @@ class PFound(CascadeMeasure):
     name: ClassVar[str] = "pfound"
     user_model: ClassVar[str] = "cascade"
     is_discounted: ClassVar[bool] = True
-    p_break: float = 0.15
-    p_relevant: tuple[float, ...] = (0.0, 0.07, 0.14, 0.41, 0.61)
+    p_break: Chance = 0.15
+    p_relevant: Annotated[tuple[Chance, ...], Several()] | Literal["label"] = (0.0, 0.07, 0.14, 0.41, 0.61)
+    beyond: bool = False
 
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "catboost": {"p_relevant": "label", "beyond": True},
+    }
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {"p_rel": ("p_relevant", {})}
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for chance in (self.p_break, *self.p_relevant):
-            if not 0 <= chance <= 1:
-                raise InputError(f"pFound: chances must lie between 0 and 1, found {chance:g}")
-
     def satisfies(self, levels: Values) -> Values:
-        """The table's probability of each label."""
+        """The table's probability of each label, or the label."""
+        levels = judged_levels(levels)
+        if self.p_relevant == "label":
+            if not self.beyond and levels.max() > 1:
+                raise InputError(f"pFound: label {levels.max():g} is no chance, expected labels from 0 to 1")
+            return np.maximum(levels, 0.0)
         require_integers(levels, "pFound's table of probabilities")
         if levels.max() >= len(self.p_relevant):
             raise InputError(

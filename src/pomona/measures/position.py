@@ -43,6 +43,10 @@ def _expected_sum(first, last, codes, query_ptr, block_end, value, numerator, di
         at = begin
         while at < begin + depth:
             stop = block_end[at]
+            if stop == at + 1:  # to the last bit as where no documents are tied
+                total += value[codes[at]] * numerator[at - begin] / divisor[at - begin]
+                at = stop
+                continue
             values, weights = 0.0, 0.0
             for i in range(at, stop):
                 values += value[codes[i]]
@@ -68,11 +72,11 @@ class PositionForm(ClosedForm):
         values = super().evaluate()
         if math.isinf(self.ceiling):
             return values
+        cut = np.minimum(values, self.ceiling)
         if self.lists.block_end is None:
-            np.minimum(values, self.ceiling, out=values)
-        else:
-            values -= expected_excess(self.lists, self.document_values, self.weight, self.ceiling)
-        return values
+            return cut
+        excess = expected_excess(self.lists, self.document_values, self.weight, self.ceiling)
+        return np.where(self.lists.has_ties, values - excess, cut)
 
 
 @dataclass(frozen=True, kw_only=True)

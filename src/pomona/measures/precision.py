@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from pomona._types import Values
-from pomona.errors import UnknownNameError
 from pomona.measures.conventions import Relevant, relevant_of
 from pomona.measures.lists import RankedLists
 from pomona.measures.position import PositionMeasure
@@ -17,6 +16,8 @@ from pomona.measures.position import PositionMeasure
 RELEVANT_SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {"rel": ("relevant", {})}  # ir_measures
 ANY_POSITIVE = 1e-45
 """RankLib's threshold, any label above 0: no smaller positive number is a float32."""
+ABOVE_HALF = float(np.nextafter(np.float32(0.5), np.float32(1)))
+"""CatBoost's threshold, any label above 0.5."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class Precision(PositionMeasure):
     aliases: ClassVar[tuple[str, ...]] = ("precision", "prec")
     user_model: ClassVar[str] = "position"
     relevant: Relevant = 1.0
-    short: str = "pad"
+    short: Literal["pad", "whole", "zero"] = "pad"
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "letor3": {"relevant": (1.0, 2.0), "short": "zero"},
@@ -44,13 +45,10 @@ class Precision(PositionMeasure):
         "mslr": {"relevant": (2.0, 3.0, 4.0)},
         "ranklib": {"relevant": ANY_POSITIVE, "short": "whole"},
         "trec_eval": {},
+        "xgboost": {"short": "whole", "k": 32, "labels": (0.0, 1.0)},
+        "catboost": {"relevant": ABOVE_HALF, "short": "whole"},
     }
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = RELEVANT_SPELLINGS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.short not in ("pad", "whole", "zero"):
-            raise UnknownNameError("rule for short queries", self.short, ("pad", "whole", "zero"))
 
     def values(self, levels: Values) -> Values:
         """1 for a relevant label."""

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pomona._kinds import PositiveFloat, Probability
 from pomona._types import Values
 from pomona.errors import InputError
-from pomona.measures.conventions import Relevant, relevant_of
+from pomona.measures.conventions import Relevant, judged_levels, relevant_of
 from pomona.measures.position import PositionMeasure
 from pomona.measures.precision import RELEVANT_SPELLINGS
 
@@ -32,23 +33,19 @@ class RBP(PositionMeasure):
     name: ClassVar[str] = "rbp"
     user_model: ClassVar[str] = "position"
     is_discounted: ClassVar[bool] = True
-    p: float = 0.8
+    p: Probability = 0.8
     relevant: Relevant = 1.0
-    max_grade: float | None = None
+    max_grade: PositiveFloat | None = None
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = RELEVANT_SPELLINGS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.p < 1:
-            raise InputError(f"RBP: the persistence p must lie between 0 and 1, found {self.p:g}")
 
     def values(self, levels: Values) -> Values:
         """0 or 1, or the label's share of the highest grade."""
         if self.max_grade is None:
             return relevant_of(levels, self.relevant).astype(np.float64)
-        if levels.max() > self.max_grade:
-            raise InputError(f"RBP: label {levels.max():g} is above max_grade={self.max_grade:g}")
-        return np.maximum(levels, 0.0) / self.max_grade
+        judged = np.maximum(judged_levels(levels), 0.0)
+        if np.float32(judged.max()) > np.float32(self.max_grade):
+            raise InputError(f"RBP: label {judged.max():g} is above max_grade={self.max_grade:g}")
+        return judged / self.max_grade
 
     def weights(self, n: int) -> tuple[Values, Values]:
         """The chance of reading each rank, times 1 − p."""

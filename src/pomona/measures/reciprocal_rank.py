@@ -11,7 +11,7 @@ import numpy as np
 from pomona._types import Values
 from pomona.measures.cascade import CascadeMeasure
 from pomona.measures.conventions import Relevant, relevant_of
-from pomona.measures.precision import ANY_POSITIVE, RELEVANT_SPELLINGS
+from pomona.measures.precision import ABOVE_HALF, ANY_POSITIVE, RELEVANT_SPELLINGS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,7 @@ class ReciprocalRank(CascadeMeasure):
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "ranklib": {"relevant": ANY_POSITIVE, "single": True},
         "trec_eval": {},
+        "catboost": {"relevant": ABOVE_HALF},
     }
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = RELEVANT_SPELLINGS
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.measures.closed_form import ClosedForm
-from pomona.measures.conventions import require_integers
+from pomona.measures.conventions import judged_levels, require_integers
 from pomona.measures.lists import RankedLists
 from pomona.measures.position import PositionMeasure
 
@@ -65,6 +65,7 @@ class SeznamRank(PositionMeasure):
     name: ClassVar[str] = "sr"
     aliases: ClassVar[tuple[str, ...]] = ("seznamrank", "seznam_rank")
     user_model: ClassVar[str] = "position"
+    enumerates_ties: ClassVar[bool] = False
     lowest_grade: ClassVar[int] = 1
     clip: bool = True
 
@@ -76,11 +77,11 @@ class SeznamRank(PositionMeasure):
     def values(self, levels: Values) -> Values:
         """The value of each grade; grades below the lowest are unlabelled documents, of value 0."""
         require_integers(levels, "SeznamRank")
-        grades = levels - self.lowest_grade
+        grades = judged_levels(levels) - self.lowest_grade
         if grades.max() >= len(GRADE_VALUES):
             raise InputError(
                 f"SeznamRank knows labels {self.lowest_grade} to {self.top_grade}, "
-                f"found {levels.max():g}: use sr for labels 1 to 5, sr4 for labels 0 to 4"
+                f"found {judged_levels(levels).max():g}: use sr for labels 1 to 5, sr4 for labels 0 to 4"
             )
         return np.where(grades < 0, 0.0, np.array(GRADE_VALUES)[np.maximum(grades, 0).astype(int)])
 

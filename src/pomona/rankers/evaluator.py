@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona._jit import kernel
+from pomona._splitmix import mix
 from pomona._team import by_team
 from pomona._types import Labels, Scores, Values
+from pomona.data.content_order import content_keys
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.measures.base import Measure
@@ -65,19 +67,29 @@ def _expected_heads(first, last, scores, query_ptr, codes, value, numerator, div
             rank_head(query_scores, in_order[: end - begin], head, keys[:depth], spare)
         total, at = 0.0, 0
         while at < depth:
-            values, weights, count, key = 0.0, 0.0, 0, keys[at]
-            if key == keys[depth - 1]:
+            stop, key, code = at + 1, keys[at], query_codes[head[at]]
+            while stop < depth and keys[stop] == key:
+                stop += 1
+            values, weights, count, same = 0.0, 0.0, 0, True
+            if stop == depth and depth < end - begin:  # documents that miss the head may tie with its last
                 for i in range(end - begin):
                     if query_scores[i] == key:
+                        same = same and query_codes[i] == code
                         values += value[query_codes[i]]
                         count += 1
-            while at < depth and keys[at] == key:
-                if key != keys[depth - 1]:
-                    values += value[query_codes[head[at]]]
+            elif stop > at + 1:
+                for r in range(at, stop):
+                    same = same and query_codes[head[r]] == code
+                    values += value[query_codes[head[r]]]
                     count += 1
-                weights += numerator[at] / divisor[at]
-                at += 1
-            total += values / count * weights
+            if same:  # the order inside says nothing
+                for r in range(at, stop):
+                    total += value[code] * numerator[r] / divisor[r]
+            else:
+                for r in range(at, stop):
+                    weights += numerator[r] / divisor[r]
+                total += values / count * weights
+            at = stop
         out[q] = total
 
 
@@ -101,6 +113,10 @@ def labels_to_judge(data: Dataset) -> Labels:
 class RankingEvaluator:
     """The mean of a measure over the same queries, at ever new scores; by their weights, if data have some.
 
+    Where a measure must try orders of tied documents to average over them (a user's own), that would cost
+    too much after every iteration: the documents stand in one order, drawn from their content, so that the
+    order of the rows has no part in it.
+
     >>> from pomona import Dataset, measure
     >>> data = Dataset([[0.0], [0.0], [0.0]], [0, 2, 1], [1, 1, 1])
     >>> evaluator = RankingEvaluator(data, measure("p@2"))
@@ -109,11 +125,14 @@ class RankingEvaluator:
     """
 
     def __init__(self, data: Dataset, measure: Measure) -> None:
+        self._order = None
+        labels = labels_to_judge(data)
+        if measure.is_averaged_by_trying:
+            self._order, measure = order_of_chance(data), replace(measure, ties="stable")
+            labels = labels[self._order]
         self._measure = measure
         self.by_query = None if data.weight is None else query_weights(data.weight, data)
-        self._queries = ScoredQueries(
-            labels_to_judge(data), np.zeros(data.n_docs), data.query_ptr, data.doc_ids
-        )
+        self._queries = ScoredQueries(labels, np.zeros(data.n_docs), data.query_ptr, data.doc_ids)
         form = measure.closed_form(self._queries.ranked()) if measure.tie_rule in _SUMS else None
         if convention_named(measure.convention).score_type is not np.float64:
             form = None
@@ -128,6 +147,7 @@ class RankingEvaluator:
     def values(self, scores: Scores) -> Values:
         """(n_queries,) The measure of every query."""
         if self._form is None:
+            scores = scores if self._order is None else scores[self._order]
             return judge(self._queries.rescored(scores), [self._measure])[0].values
         return self._form.divided(self._sums(self._form, scores))
 
@@ -151,19 +171,33 @@ def _is_sum_over_head(form: ClosedForm) -> bool:
 
 def judged_rankings(data: Dataset, scores: Scores, measure: Measure) -> Values:
     """(n_rankings, n_queries) values of (n_rankings, n_docs) scores, as so many more queries."""
-    n = len(scores)
+    n, labels = len(scores), labels_to_judge(data)
+    if measure.is_averaged_by_trying:
+        order, measure = order_of_chance(data), replace(measure, ties="stable")
+        labels, scores = labels[order], scores[:, order]
     starts = np.arange(n)[:, None] * data.n_docs + data.query_ptr[:-1]
     query_ptr = np.append(starts.ravel(), n * data.n_docs)
     doc_ids = list(data.doc_ids) * n if data.doc_ids is not None and measure.tie_rule == "docid" else None
-    queries = ScoredQueries(np.tile(labels_to_judge(data), n), scores.ravel(), query_ptr, doc_ids)
+    queries = ScoredQueries(np.tile(labels, n), scores.ravel(), query_ptr, doc_ids)
     return judge(queries, [measure])[0].values.reshape(n, data.n_queries)
 
 
 def with_fair_ties(measure: Measure) -> Measure:
     """The measure, with a tie rule that input order has no part in unless it names one."""
-    if measure.ties is not None:
-        return measure
-    return replace(measure, ties="worst" if measure.enumerates_ties else "expected")
+    return measure if measure.ties is not None else replace(measure, ties="expected")
+
+
+def in_row_order(measure: Measure) -> Measure:
+    """The measure for rows that stand in random order already: without trying orders of tied documents."""
+    return replace(measure, ties="stable") if measure.is_averaged_by_trying else measure
+
+
+def order_of_chance(data: Dataset) -> NDArray[np.intp]:
+    """The rows of every query in an order drawn from their content, whatever order they came in."""
+    keys = content_keys(data)
+    query = np.repeat(np.arange(data.n_queries), data.query_lengths)
+    drawn = mix(keys ^ mix(np.add.reduceat(mix(keys), data.query_ptr[:-1]))[query])
+    return np.lexsort((keys, drawn, query))
 
 
 def best_and_worst(data: Dataset, measure: Measure) -> Values:

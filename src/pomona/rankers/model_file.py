@@ -20,6 +20,7 @@ from pomona.measures.base import Measure
 _KIND = "model"
 _VERSION = 2
 _MAGIC = b"POMONA"
+_OWN_MEASURE = "class of measure"
 _REMEDY = "copy or save the model again, or upgrade Pomona if a newer one wrote it"
 
 
@@ -69,18 +70,46 @@ def read_model(path: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[Any]]
 
 
 def parameters_to_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters, or what was learnt, as JSON keeps them: measures as text, tuples and arrays as lists."""
+    """Parameters, or what was learnt, as JSON keeps them: measures as text, tuples and arrays as lists.
+
+    A measure of somebody's own is kept as its class and its parameters: its text could be read as another.
+    """
     return {name: _to_json(name, value) for name, value in values.items()}
 
 
 def parameters_from_json(values: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters as they were: JSON knows no tuples, and no parameter is a list."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return {name: _from_json(value) for name, value in values.items()}
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, dict) and value.keys() == {_OWN_MEASURE, "parameters"}:
+        return _own_measure(str(value[_OWN_MEASURE]), parameters_from_json(value["parameters"]))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _own_measure(place: str, parameters: dict[str, Any]) -> Measure:
+    """A measure of the class that has this place in this program, the newest if it was defined again."""
+    known: list[type[Measure]] = [Measure]
+    for cls in known:
+        known += cls.__subclasses__()
+    found = [cls for cls in known if f"{cls.__module__}:{cls.__qualname__}" == place]
+    if not found:
+        module, _, name = place.rpartition(":")
+        raise InputError(
+            f"the model's measure is the class {name} of {module}, which this program does not have: import "
+            "or define it first (loading a model runs no code)"
+        )
+    return found[-1](**parameters)
 
 
 def _to_json(name: str, value: Any) -> Any:
     if isinstance(value, Measure):
-        return str(value)
+        if value.is_registered:
+            return str(value)
+        given = {one: getattr(value, one) for one in (*value.given, "convention")}
+        place = f"{type(value).__module__}:{type(value).__qualname__}"
+        return {_OWN_MEASURE: place, "parameters": _to_json(name, given)}
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, bool | int | float | str):

@@ -29,7 +29,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import shuffled_rows
-from pomona.rankers.evaluator import RankingEvaluator, judged_rankings, labels_to_judge
+from pomona.rankers.evaluator import RankingEvaluator, in_row_order, judged_rankings, labels_to_judge
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,7 +112,7 @@ class Trace:
             "row": rows.tolist(),
             "label": labels[self._rows].astype(np.float64).tolist(),
         }
-        self._qids, self._measure = asked, measure
+        self._qids, self._measure = asked, in_row_order(measure)  # of ranked rows
         self._path: list[_Snapshot] = []
         self._kept, self._frames = self._path, None
         self.facts = {

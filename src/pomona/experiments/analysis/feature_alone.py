@@ -76,7 +76,7 @@ def random_value(data: Dataset, measure: Measure) -> float:
     """The mean measure of a random order: exact where ties are judged by their expectation."""
     fair = with_fair_ties(measure)
     evaluator = RankingEvaluator(data, fair)
-    if fair.tie_rule == "expected":
+    if not fair.is_averaged_by_trying:
         return evaluator.mean(np.zeros(data.n_docs))
     random = np.random.default_rng(0)
     return float(np.mean([evaluator.mean(random.random(data.n_docs)) for _ in range(_RANDOM_ORDERS)]))
