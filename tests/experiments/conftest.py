@@ -42,5 +42,5 @@ class Mine(MART):
 def finished(tmp_path_factory):
     """A comparison with two seeds and two conventions that ran to its end."""
     directory = tmp_path_factory.mktemp("finished")
-    spec = small_spec(measures=["ndcg@5", "ap"], conventions=["definition", "yahoo"], seeds=[0, 1])
+    spec = small_spec(measures=["ndcg@5", "ap"], conventions=["definition", "lightgbm"], seeds=[0, 1])
     return compare(spec, directory, n_jobs=2, command="pomona compare small.toml")

@@ -497,7 +497,7 @@ def test_an_edited_measure_judges_again(make_spec, tmp_path):
     (column,) = (name for name in first.values.columns if "irst" in name)
     file.write_text(MEASURE.replace("FACTOR", "10"))
     second = compare(spec, tmp_path / "out")
-    assert second.values[column].to_list() == [10 * value for value in first.values[column]]
+    assert second.values[column].to_list() == pytest.approx([10 * value for value in first.values[column]])
     assert second.values["ap"].equals(first.values["ap"])
     attempts = dict(second.runs.select("run", "attempts").iter_rows())
     assert attempts.keys() == set(first.runs["run"])  # judged again, not trained again

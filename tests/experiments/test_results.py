@@ -42,8 +42,8 @@ def test_values_are_those_of_the_queries(finished):
     for fold in (1, 2):
         data = finished.test_data("toy", fold)
         scores = finished.scores("toy", fold, "short", 1)
-        expected = pm.evaluate(data, scores, "yahoo:ap", per_query=True)["yahoo:ap"]
-        assert test.filter(fold=fold)["yahoo:ap"].to_list() == expected.tolist()
+        expected = pm.evaluate(data, scores, "lightgbm:ap", per_query=True)["lightgbm:ap"]
+        assert test.filter(fold=fold)["lightgbm:ap"].to_list() == expected.tolist()
 
 
 def test_the_test_data_are_those_of_the_fold(finished):

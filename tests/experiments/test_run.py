@@ -17,9 +17,9 @@ def test_the_runs_of_a_spec(make_spec):
 
 
 def test_rankers_train_towards_the_main_measure_unless_told_otherwise(make_spec):
-    spec = make_spec("mart, lambdamart(measure=err@20)", measures=["ap"], conventions=["yahoo"])
+    spec = make_spec("mart, lambdamart(measure=err@20)", measures=["ap"], conventions=["lightgbm"])
     runs = runs_of(spec, {"toy": {1: "a"}})
-    assert [run.parameters["measure"] for run in runs] == ["yahoo:ap", "err@20"]
+    assert [run.parameters["measure"] for run in runs] == ["lightgbm:ap", "err@20"]
 
 
 def test_an_id_is_made_of_what_can_change_a_number():

@@ -70,8 +70,8 @@ specs = st.builds(
     names,
     st.lists(datasets, min_size=1, max_size=3, unique_by=lambda data: data.name).map(tuple),
     st.lists(rankers, min_size=1, max_size=3, unique_by=lambda row: row.label).map(tuple),
-    measures=st.sets(st.sampled_from(["ndcg@10", "letor4:ap", "rbp(p=0.9)"]), min_size=1).map(tuple),
-    conventions=st.sets(st.sampled_from(["definition", "yahoo"]), min_size=1).map(tuple),
+    measures=st.sets(st.sampled_from(["ndcg@10", "letor4:ap", "ndcg(gain=linear)@3"]), min_size=1).map(tuple),
+    conventions=st.sets(st.sampled_from(["definition", "lightgbm"]), min_size=1).map(tuple),
     seeds=st.sets(st.integers(0, 2**63 - 1), min_size=1).map(tuple),
     search=st.none() | st.builds(SearchSpec, st.integers(1, 10**9), st.integers(0, 2**63 - 1)),
     time_limit=st.none() | st.floats(0.001, 1e9),
@@ -126,12 +126,18 @@ def test_the_sketch_reads_as_meant(tmp_path):
 
 
 def test_what_is_judged(make_spec):
-    spec = make_spec(measures=["ap", "letor4:p@5"], conventions=["definition", "yahoo"])
+    spec = make_spec(measures=["ap", "letor4:p@5"], conventions=["definition", "lightgbm"])
     assert spec.main == "ap"
-    assert make_spec(measures=["ap"], conventions=["yahoo"]).main == "yahoo:ap"
+    assert make_spec(measures=["ap"], conventions=["lightgbm"]).main == "lightgbm:ap"
     ndcg = [f"ndcg@{k}" for k in range(1, 11)]
-    assert list(spec.judged()) == ["ap", "letor4:p@5", *ndcg, "yahoo:ap", *(f"yahoo:{one}" for one in ndcg)]
-    assert spec.judged()["yahoo:ap"] == ("ap", "yahoo")
+    assert list(spec.judged()) == [
+        "ap",
+        "letor4:p@5",
+        *ndcg,
+        "lightgbm:ap",
+        *(f"lightgbm:{one}" for one in ndcg),
+    ]
+    assert spec.judged()["lightgbm:ap"] == ("ap", "lightgbm")
 
 
 def test_bounds_are_added_once_and_only_where_there_are_any(make_spec, monkeypatch):
@@ -209,3 +215,14 @@ def test_seeds_fit_the_store():
             PomonaError, match=r"seeds: found .*, expected different whole numbers from 0 to 9223"
         ):
             spec_from_options(["simulate"], "mart", seeds=seeds)
+
+
+def test_two_measures_never_share_a_column(make_spec, tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.py").write_text(
+            "import pomona\nclass Top(pomona.Measure):\n  def of_query(self, labels):\n    return labels[0]\n"
+        )
+    texts = [f"{tmp_path}/{name}.py:Top" for name in ("one", "other")]
+    assert next(iter(make_spec(measures=texts[:1]).judged())) == "Top"
+    with pytest.raises(PomonaError, match="is called Top, as another is"):
+        make_spec(measures=texts).judged()

@@ -29,6 +29,10 @@ def refusal(tmp_path, text):
             ":1: measures: unknown measure 'ndgc': did you mean 'ndcg'?",
         ),
         (f'measures = ["ndcg(gian=linear)"]\n{DATA}{RANKER}', "did you mean 'gain'?"),
+        (
+            f'measures = ["ndcg@10", "err@10"]\nconventions = ["letor4"]\n{DATA}{RANKER}',
+            ":2: conventions: letor4 has no ERR: it has ap, meanndcg, ndcg, p",
+        ),
         (f'\nconventions = ["leto4"]\n{DATA}{RANKER}', ":2: conventions: unknown convention 'leto4'"),
         (f"measures = []\n{DATA}{RANKER}", ":1: measures: expected one text at least"),
         (f"measures = [1]\n{DATA}{RANKER}", ":1: measures: found 1, expected a text"),
@@ -152,6 +156,7 @@ def test_one_value_needs_no_brackets_and_all_conventions_have_a_word(tmp_path):
     spec = read_spec(path)
     assert spec.measures == ("ap",)
     assert {"definition", "letor4", "trec_eval"} <= set(spec.conventions)
+    assert not {"yahoo", "sklearn", "gdeval"} & set(spec.conventions)  # which have no AP
     assert spec.seeds == (3,)
     assert spec.datasets[0].source == Simulated(queries=9)
     assert spec.rankers[0].label == "MART(l2=1.0)"

@@ -43,7 +43,7 @@ METHODS = (
     ("Random order", "randomranker", -0.140, 0.001, 0.01),
 )
 ITERATIVE = {"lambdamart", "mart", "randomforest", "rankboost", "ranknet", "listnet", "mcrank", "rcrank"}
-OFFSETS = {"definition": 0.0, "letor4": -0.11, "yahoo": 0.24, "ranklib": 0.0}
+OFFSETS = {"definition": 0.0, "letor4": -0.11, "lightgbm": 0.24, "ranklib": 0.0}
 FEATURES = ("BM25.body", "LMIR.JM.title", "PageRank")
 SEEDS = (0, 1)
 N_TEST_DOCS = 4560
@@ -81,7 +81,7 @@ def _invented(
     *,
     datasets=("mq2008",),
     measures=("ndcg@10", "ap"),
-    conventions=("definition", "letor4", "yahoo"),
+    conventions=("definition", "letor4", "lightgbm"),
     failed=True,
     n_iterations=60,
     n_documents=12,
@@ -172,7 +172,7 @@ def _run(key, method, state):
         "kind": kind,
         "family": "list-wise",
         "is_bound": kind in ("ideal", "worst"),
-        "trained_for": "yahoo:ndcg@10" if label == "LambdaMART yahoo" else "ndcg@10",
+        "trained_for": "lightgbm:ndcg@10" if label == "LambdaMART yahoo" else "ndcg@10",
         "parameters": json.dumps({"n_trees": 300}),
         "train_seconds": train if is_done else None,
         "score_seconds": score * N_TEST_DOCS / 1e6 if is_done else None,

@@ -63,7 +63,7 @@ from typing import Any
 from pomona import _registry
 from pomona._other_names import unknown_parameter
 from pomona._parameters import checked, parameter_kinds, show_value, write_key, write_value
-from pomona.errors import InputError, PomonaError, UnknownNameError
+from pomona.errors import InputError, PomonaError, UnknownMeasureError, UnknownNameError
 from pomona.experiments.data_spec import DataSpec
 from pomona.experiments.spec_record import Record, at_least, different, each_once, refused_at
 from pomona.measures.conventions import CONVENTIONS, convention_named
@@ -214,7 +214,7 @@ class Spec(Record):
                     raise InputError("expected one at least, found none")
         self._replace("name", lambda name: name or " ".join(data.name for data in self.datasets))
         self._replace("measures", partial(each_once, written=_measure_text))
-        self._replace("conventions", _conventions)
+        self._replace("conventions", partial(_conventions, measures=self.measures))
         self._replace("seeds", lambda seeds: different(seeds, least=0))
         self._replace("baseline", lambda asked: _label_like(asked, [row.label for row in self.rankers]))
         self._replace("n_folds", lambda n_folds: at_least(2, n_folds))
@@ -240,7 +240,13 @@ class Spec(Record):
         """The column of every measure that a ranking is judged by, by its text and its convention."""
         texts = [*self.measures, *(f"ndcg@{k}" for k in CUTOFFS)]
         pairs = [(text, convention) for convention in self.conventions for text in texts]
-        return {pair: str(parse_measure(*pair)) for pair in pairs}
+        parsed = {pair: parse_measure(*pair) for pair in pairs}
+        known: dict[str, tuple[str, str]] = {}
+        for (text, _), measure in parsed.items():
+            place = type(measure).__module__, type(measure).__qualname__
+            if known.setdefault(str(measure), place) != place:  # classes of one name in several files
+                raise InputError(f"{text} is called {measure}, as another is: give its class another `name`")
+        return {pair: str(measure) for pair, measure in parsed.items()}
 
     def judged(self) -> dict[str, tuple[str, str]]:
         """The text and the convention of every column."""
@@ -384,10 +390,26 @@ def _is_in_file(text: Any) -> bool:
     return isinstance(text, str) and text.rpartition(":")[0].endswith(".py")
 
 
-def _conventions(texts: tuple[str, ...]) -> tuple[str, ...]:
+def _conventions(texts: tuple[str, ...], measures: Sequence[str]) -> tuple[str, ...]:
+    """The conventions as they are always written, which must have all measures; `all` are those that do."""
     if texts == ("all",):
-        return tuple(CONVENTIONS)
-    return each_once(texts, lambda text: convention_named(text).name)
+        return tuple(name for name in CONVENTIONS if all(_has(name, text) for text in measures))
+    names = each_once(texts, lambda text: convention_named(text).name)
+    for name in names:
+        for text in measures:
+            if not _is_in_file(text):  # which is not run to read a spec
+                parse_measure(text, name)
+    return names
+
+
+def _has(convention: str, measure: str) -> bool:
+    if _is_in_file(measure):
+        return convention == "definition"
+    try:
+        parse_measure(measure, convention)
+    except UnknownMeasureError:
+        return False
+    return True
 
 
 def _label_like(asked: str | None, labels: Sequence[str]) -> str | None:

@@ -88,7 +88,7 @@ class Measure:
 
     def __new__(cls, *positional: Any, **named: Any) -> Self:
         """Note which parameters are set, before their defaults are."""
-        known = _parameters_of(cls)
+        known: tuple[str, ...] | None = _parameters_of(cls)  # type: ignore[arg-type]
         if known is not None and (unknown := next((name for name in named if name not in known), None)):
             others = [name for name in known if name != "given"]
             if unknown in vars(cls).get("__annotations__", {}):

@@ -187,11 +187,6 @@ def with_fair_ties(measure: Measure) -> Measure:
     return measure if measure.ties is not None else replace(measure, ties="expected")
 
 
-def in_row_order(measure: Measure) -> Measure:
-    """The measure for rows that stand in random order already: without trying orders of tied documents."""
-    return replace(measure, ties="stable") if measure.is_averaged_by_trying else measure
-
-
 def order_of_chance(data: Dataset) -> NDArray[np.intp]:
     """The rows of every query in an order drawn from their content, whatever order they came in."""
     keys = content_keys(data)

@@ -1,8 +1,8 @@
 """How well each feature ranks by itself, from its highest value to its lowest or the other way round.
 
 Features of few distinct values tie most documents, and input order must not decide: a measure that names no
-tie rule is judged by its mean over all orders of tied documents, or, where it has no closed form for
-that (a user's own), with the least relevant of them first. An undefined value ranks as the last of the
+tie rule is judged by its mean over all orders of tied documents, or, where these would have to be tried (a
+user's own), in one order drawn from the content of the documents. An undefined value ranks as the last of the
 training data would, either way.
 """
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,7 +29,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.objectives.base import Objective
 from pomona.objectives.lambdas import shuffled_rows
-from pomona.rankers.evaluator import RankingEvaluator, in_row_order, judged_rankings, labels_to_judge
+from pomona.rankers.evaluator import RankingEvaluator, judged_rankings, labels_to_judge
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,7 +112,10 @@ class Trace:
             "row": rows.tolist(),
             "label": labels[self._rows].astype(np.float64).tolist(),
         }
-        self._qids, self._measure = asked, in_row_order(measure)  # of ranked rows
+        # Values are those of the places that are shown: where documents are tied, of one random order.
+        self._qids, self._measure = asked, measure
+        if measure.tie_rule == "expected":
+            self._measure = replace(measure, ties="stable")
         self._path: list[_Snapshot] = []
         self._kept, self._frames = self._path, None
         self.facts = {

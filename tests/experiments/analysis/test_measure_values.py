@@ -117,7 +117,7 @@ def test_refusals():
 
 def test_a_comparisons_lists(finished):
     kept = compare_measures_of(finished)
-    assert kept.measures == ["ndcg@5", "ap", "yahoo:ndcg@5", "yahoo:ap"]
+    assert kept.measures == ["ndcg@5", "ap", "lightgbm:ndcg@5", "lightgbm:ap"]
     n_empty = finished.queries.filter(n_relevant=0).height
     n_lists = (24 - n_empty) * 2 * 2  # queries × rankers × seeds
     assert n_empty > 0

@@ -22,7 +22,7 @@ def findings():
 
 def test_convention_curves_have_a_panel_a_tool(findings):
     spec, (_, rows, _) = spec_of(convention_curves(findings, DATA))
-    assert panels_of(rows, "convention") == ["definition", "letor4", "yahoo"]
+    assert panels_of(rows, "convention") == ["definition", "letor4", "lightgbm"]
     assert len(rows) == 3 * 6 * 10
     assert spec["usermeta"]["panels"] == 3
     assert len(spec["spec"]["layer"]) == 3  # error bars, lines, points
@@ -41,9 +41,9 @@ def test_trained_and_judged_is_about_methods_with_variants(findings):
     assert spec["spec"]["layer"][0]["encoding"]["yError"]["field"] == "error"
     assert all(row["error"] > 0 for row in rows)
     assert {row["ranker"] for row in rows} == {"LambdaMART", "LambdaMART yahoo"}
-    assert {row["trained"] for row in rows} == {"definition", "yahoo"}
+    assert {row["trained"] for row in rows} == {"definition", "lightgbm"}
     assert panels_of(rows, "panel") == [
-        f"lambdamart judged by {tool}" for tool in ("definition", "letor4", "yahoo")
+        f"lambdamart judged by {tool}" for tool in ("definition", "letor4", "lightgbm")
     ]
     assert trained_judged(invented(1), DATA) is None
 
@@ -60,7 +60,7 @@ def test_ranks_count_the_pairs_that_change_places(findings):
     pairs = set(findings.order_changes.select("better", "worse").iter_rows())
     assert f"{len(pairs)} pairs of rankers change their order" in spec["description"]
     assert len(rows) == 3 * 6
-    assert {row["judged_with"] for row in ends} == {"yahoo"}
+    assert {row["judged_with"] for row in ends} == {"lightgbm"}
 
 
 def test_rankers_of_the_same_rank_share_a_label(findings):
@@ -69,7 +69,7 @@ def test_rankers_of_the_same_rank_share_a_label(findings):
     )
     _, (_, _, ends) = spec_of(convention_ranks(changed(findings, conventions=tied), DATA))
     first = next(row for row in ends if row["rank"] == 1)
-    names = tied.filter(judged_with="yahoo", measure="ndcg@10", rank=1)["ranker"]
+    names = tied.filter(judged_with="lightgbm", measure="ndcg@10", rank=1)["ranker"]
     assert first["names"] == ", ".join(sorted(names))
 
 
@@ -82,7 +82,7 @@ def test_a_ranker_without_rank_is_left_out(findings):
 def test_conventions_show_mean_and_rank(findings):
     table = convention_table(findings, "mq2008")
     row = next(row for row in table.rows if row.cells[0].text == "LambdaMART yahoo")
-    assert row.cells[1].text == "yahoo"
+    assert row.cells[1].text == "lightgbm"
     expected = findings.conventions.filter(ranker="LambdaMART yahoo", judged_with="letor4").row(0, named=True)
     at = [column.title for column in table.columns].index("letor4")
     assert row.cells[at].value == expected["mean"]

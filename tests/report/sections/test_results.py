@@ -52,7 +52,7 @@ def test_intervals_nobody_could_tell(findings):
 def test_results_the_best_first_then_bounds_then_failures(findings):
     table = results_table(findings, "mq2008")
     assert [column.title for column in table.columns] == [
-        "Ranker", "NDCG@10", "AP", "NDCG@10 (letor4)", "AP (letor4)", "NDCG@10 (yahoo)", "AP (yahoo)",
+        "Ranker", "NDCG@10", "AP", "NDCG@10 (letor4)", "AP (letor4)", "NDCG@10 (lightgbm)", "AP (lightgbm)",
         "AVG_Norm", "Train (s)", "Score (µs/doc)", "Memory (MB)",
     ]  # fmt: skip
     names = [row.cells[0].text for row in table.rows]
