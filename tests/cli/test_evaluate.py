@@ -65,9 +65,20 @@ def test_all_conventions(files):
     assert "2 queries, 1 of them empty" in shown
 
 
-def test_a_tool_without_the_measure_is_said_so(files):
-    shown = run(*files, "-m", "letor4:err").stdout
-    assert "note: letor4 has no ERR; computed by its definition" in shown
+def test_a_tool_without_the_measure_is_refused(files):
+    for asked in (("-m", "letor4:err"), ("-m", "err", "--convention", "letor4")):
+        with pytest.raises(PomonaError, match="letor4 has no ERR: it has ap, meanndcg, ndcg, p"):
+            run(*files, *asked)
+
+
+def test_what_is_to_be_known_of_a_number_is_said(files):
+    asked = (*files, "-m", "letor4:ap@1,err@3,p(relevant=2)@1")
+    answer = json.loads(run(*asked, "--json").stdout)
+    assert list(answer["measures"]) == ["letor4:ap", "err@3", "p(relevant=2)@1"]
+    assert answer["notes"][0] == "letor4:ap: letor4 has no cut-off here, @1 changes nothing"
+    assert answer["notes"][1].startswith("err@3: the largest label is")
+    assert all(f"note: {note}" in run(*asked).stdout for note in answer["notes"])
+    assert "n_empty" in answer["measures"]["err@3"]
 
 
 def test_ties(files):

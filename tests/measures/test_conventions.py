@@ -1,13 +1,15 @@
 """Peers' own numbers: LightGBM, XGBoost, scikit-learn, CatBoost, as they printed them."""
 
 import json
+import math
 
 import numpy as np
 import pytest
 
-from pomona.errors import UnknownNameError
+from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import CONVENTIONS, convention_named, discount, gains_of, relevant_of
 from pomona.measures.judge import judge
+from pomona.measures.lists import RankedLists, ScoredQueries
 from pomona.measures.parse import measure
 from pomona.tools.files import java_number, judged_by_query, lines_of, scores_of
 
@@ -76,13 +78,107 @@ def test_scikit_learn_itself():
     random = np.random.default_rng(3)
     for _ in range(20):
         labels, scores = random.integers(0, 4, 12), random.integers(0, 4, 12)
-        from pomona.measures.lists import ScoredQueries
-
         ours = judge(
             ScoredQueries(labels.astype(float), scores.astype(float), np.array([0, 12])),
             [measure("sklearn:ndcg@5")],
         )
         assert ours[0].mean == pytest.approx(ndcg_score([labels], [scores], k=5), abs=1e-14)
+
+
+def queries(random, n, highest, *, ties):
+    """Labels, scores and offsets of queries of 1 to 40 documents, some without a relevant one."""
+    lengths = random.integers(1, 41, n)
+    total = int(lengths.sum())
+    labels = random.integers(0, highest + 1, total) * (random.random(total) < 0.3)
+    labels[: lengths[0]] = 0
+    scores = random.integers(0, 4, total) if ties else random.permutation(total)
+    return labels.astype(np.float32), scores.astype(np.float32), np.append(0, np.cumsum(lengths))
+
+
+def ours(text, labels, scores, ptr):
+    documents = ScoredQueries(labels.astype(float), scores.astype(float), ptr)
+    return judge(documents, [measure(text)])[0].mean
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_xgboost_itself(ties):
+    xgboost = pytest.importorskip("xgboost")
+    random = np.random.default_rng(5)
+    for highest, texts in ((1, "map map@3 pre pre@3 pre@60 ndcg@3"), (4, "ndcg ndcg@5")):
+        names = texts.split()
+        labels, scores, ptr = queries(random, 40, highest, ties=ties)
+        data = xgboost.DMatrix(np.zeros((len(labels), 1)), label=labels, base_margin=scores)
+        data.set_group(np.diff(ptr))
+        options = {"objective": "rank:ndcg", "disable_default_eval_metric": True, "eval_metric": names}
+        printed = xgboost.Booster(options, cache=[data]).eval(data)
+        theirs = dict(part.removeprefix("eval-").split(":") for part in printed.split()[1:])
+        for name in names:
+            mine = ours(f"xgboost:{name.replace('pre', 'p')}", labels, scores, ptr)
+            assert mine == pytest.approx(float(theirs[name]), abs=1e-14), name
+    with pytest.raises(InputError, match="xgboost refuses label 2 for AveragePrecision: it takes 0, 1"):
+        measure("xgboost:ap").of_query([2, 1, 0])
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_lightgbm_itself(ties):
+    lightgbm = pytest.importorskip("lightgbm")
+    labels, scores, ptr = queries(np.random.default_rng(6), 40, 4, ties=ties)
+    options = {"objective": "none", "metric": ["map", "ndcg"], "eval_at": [1, 3, 60], "verbose": -1}
+    X = np.random.default_rng(0).normal(size=(len(labels), 1))
+    data = lightgbm.Dataset(
+        X, label=labels, group=np.diff(ptr), init_score=scores.astype(float), params=options
+    )
+    for _, name, theirs, _ in lightgbm.Booster(options, data).eval_train():
+        assert ours(f"lightgbm:{name}", labels, scores, ptr) == pytest.approx(theirs, abs=1e-14), name
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_catboost_itself(ties):
+    catboost = pytest.importorskip("catboost.utils")
+    random = np.random.default_rng(7)
+    names = {
+        "NDCG": "ndcg",
+        "NDCG:top=3": "ndcg@3",
+        "DCG:top=3": "dcg@3",
+        "MAP": "ap",
+        "MAP:top=3": "ap@3",
+        "MRR": "rr",
+        "MRR:top=2": "rr@2",
+        "ERR": "err",
+        "ERR:top=3": "err@3",
+        "PrecisionAt:top=3": "p@3",
+        "PrecisionAt:top=60": "p@60",
+        "RecallAt:top=3": "recall@3",
+        "PFound": "pfound",
+        "PFound:top=3": "pfound@3",
+    }
+    for highest, scale in ((1, 1.0), (4, 1.0), (4, 0.25)):
+        labels, scores, ptr = queries(random, 40, highest, ties=ties)
+        labels = labels * np.float32(scale)
+        groups = np.repeat(np.arange(40), np.diff(ptr)).tolist()
+        for theirs, mine in names.items():
+            (value,) = catboost.eval_metric(labels.tolist(), scores.tolist(), theirs, group_id=groups)
+            assert ours(f"catboost:{mine}", labels, scores, ptr) == pytest.approx(value, abs=1e-12), theirs
+
+
+def test_gdeval_by_hand():
+    """gdeval.pl: chances and gains of labels 0 to 4, 20 documents, tied documents by descending id."""
+    labels, scores = np.array([0.0, 2.0, 1.0, -2.0]), np.array([3.0, 2.0, 2.0, 1.0])
+    documents = ScoredQueries(labels, scores, np.array([0, 4]), ["a", "b", "c", "d"])
+    ndcg, err, cut = judge(documents, [measure(f"gdeval:{text}") for text in ("ndcg", "err", "ndcg@2")])
+    # c, of label 1, stands before b, of label 2.
+    dcg, ideal = 1 / math.log2(3) + 3 / math.log2(4), 3 / math.log2(2) + 1 / math.log2(3)
+    assert (ndcg.measure.k, err.measure.k) == (20, 20)
+    assert ndcg.mean == pytest.approx(dcg / ideal)
+    assert err.mean == pytest.approx((1 / 16) / 2 + (1 - 1 / 16) * (3 / 16) / 3)
+    assert cut.mean == pytest.approx((1 / math.log2(3)) / ideal)
+    long = measure("gdeval:err").of_query([0] * 20 + [4])
+    assert long == 0.0
+    for wrong in ([5, 1], [0.5, 1]):
+        with pytest.raises(InputError, match=r"gdeval refuses label .* it takes 0, 1, 2, 3, 4"):
+            measure("gdeval:ndcg").of_query(wrong)
+    with pytest.raises(InputError, match="1 of 2 have none"):
+        measure("gdeval:err").of_lists(RankedLists.of_labels([[1, 0], [0, 0]]))
 
 
 def test_names():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pomona.cli import options as option
-from pomona.errors import InputError, UnknownNameError
+from pomona.errors import InputError, UnknownMeasureError, UnknownNameError
 
 if TYPE_CHECKING:
     from pomona.measures.judge import Judgement
@@ -236,14 +236,16 @@ def _read(
 
 def _judgements(
     judged: ScoredQueries, wanted: list[str], convention: str | None, ties: str | None
-) -> list[Judgement]:
+) -> tuple[dict[str, Judgement], list[str]]:
+    """What comes of every measure, by its name in the answer, and what to know of it all."""
     from dataclasses import replace
 
-    from pomona.measures.judge import judge
-    from pomona.measures.parse import measure
+    from pomona.measures.judge import asked_for, judge
 
-    parsed = [measure(text, convention) for text in wanted]
-    return judge(judged, [replace(one, ties=ties) for one in parsed] if ties else parsed)
+    parsed, notes = asked_for(wanted, convention)
+    found = judge(judged, [replace(one, ties=ties) if ties else one for one in parsed.values()])
+    notes += [f"{one.measure}: {note}" for one in found for note in one.notes]
+    return dict(zip(parsed, found, strict=True)), notes
 
 
 def _print_means(
@@ -258,18 +260,18 @@ def _print_means(
 ) -> None:
     from pomona.cli.output import print_json, print_table
 
-    judgements = _judgements(judged, wanted, convention, ties)
+    by_name, notes = _judgements(judged, wanted, convention, ties)
+    judgements = list(by_name.values())
     names = [str(judgement.measure) for judgement in judgements]
     if as_json:
         counts = {"n_queries": len(qids), "n_empty": judgements[0].n_empty, **missing}
         means = {
-            asked: {"measure": name, "mean": j.mean, "n_short": j.n_short}
-            for asked, name, j in zip(wanted, names, judgements, strict=True)
+            asked: {"measure": str(j.measure), "mean": j.mean, "n_empty": j.n_empty, "n_short": j.n_short}
+            for asked, j in by_name.items()
         }
-        values = {asked: j.values.tolist() for asked, j in zip(wanted, judgements, strict=True)}
-        print_json(
-            {**counts, "measures": means, **({"qids": qids, "per_query": values} if per_query else {})}
-        )
+        values = {asked: j.values.tolist() for asked, j in by_name.items()}
+        more = {"qids": qids, "per_query": values} if per_query else {}
+        print_json({**counts, "measures": means, "notes": notes, **more})
         return
     if per_query:
         rows = [[qid, *(f"{j.values[q]:.4f}" for j in judgements)] for q, qid in enumerate(qids)]
@@ -280,7 +282,7 @@ def _print_means(
             for name, j in zip(names, judgements, strict=True)
         ]
         print_table(["measure", "mean", "queries", "empty", "short"], rows)
-    for note in (*_left_out(missing), *_notes(judgements)):
+    for note in (*_left_out(missing), *(f"note: {note}" for note in notes)):
         typer.echo(note)
 
 
@@ -297,45 +299,39 @@ def _left_out(missing: dict[str, int]) -> list[str]:
     return lines
 
 
-def _notes(judgements: list[Judgement]) -> list[str]:
-    """Where a tool has no such measure of its own."""
-    return [
-        f"note: {j.measure.convention} has no {type(j.measure).__name__}; "
-        "computed by its definition, with that tool's ties"
-        for j in judgements
-        if j.measure.convention != "definition" and j.measure.convention not in j.measure.conventions
-    ]
-
-
 def _print_conventions(
     judged: ScoredQueries, wanted: list[str], ties: str | None, missing: dict[str, int], as_json: bool
 ) -> None:
     from pomona.cli.output import print_json, print_table
     from pomona.measures.conventions import CONVENTIONS
-    from pomona.measures.parse import measure
 
     table: dict[str, dict[str, float | None]] = {}
     reasons: dict[str, str] = {}
+    notes: list[str] = []
     counts: Judgement | None = None
     for name in CONVENTIONS:
         row: dict[str, float | None] = {}
         for text in wanted:
-            known = measure(text, name)
             row[text] = None
-            if known.convention == "definition" or known.convention in known.conventions:
-                try:
-                    (counts,) = _judgements(judged, [text], name, ties)
-                    row[text] = counts.mean
-                except InputError as error:
-                    reasons[name] = str(error)
+            try:
+                found, said = _judgements(judged, [text], name, ties)
+            except UnknownMeasureError:
+                continue  # a dash
+            except InputError as error:
+                reasons[name] = str(error)
+                continue
+            (counts,) = found.values()
+            row[text] = counts.mean
+            notes += said
         table[name] = row
     n_queries, n_empty = len(judged.query_ptr) - 1, counts.n_empty if counts else 0
     if as_json:
         counts_too = {"n_queries": n_queries, "n_empty": n_empty, **missing}
-        print_json({**counts_too, "conventions": table, "not_computed": reasons})
+        print_json({**counts_too, "conventions": table, "not_computed": reasons, "notes": notes})
         return
     rows = [[name, *("–" if v is None else f"{v:.4f}" for v in row.values())] for name, row in table.items()]
     print_table(["convention", *wanted], rows)
     typer.echo(f"{n_queries} queries, {n_empty} of them empty; – : that tool has no such measure")
-    for line in (*_left_out(missing), *(f"{name}: {reason}" for name, reason in reasons.items())):
+    said = (*(f"{name}: {reason}" for name, reason in reasons.items()), *(f"note: {note}" for note in notes))
+    for line in (*_left_out(missing), *said):
         typer.echo(line)

@@ -16,9 +16,9 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.conventions import convention_named
 from pomona.measures.lists import RankedLists, ScoredQueries
-from pomona.measures.parse import measure
+from pomona.measures.parse import measure, trec_name
 
-_CUT_OFF = re.compile(r"\s*@\s*\d+\s*$|[._]\d+\s*$")
+_CUT_OFF = re.compile(r"\s*@\s*\d+\s*$")
 """The cut-off at the end of a measure's string."""
 
 
@@ -220,9 +220,12 @@ def asked_for(
     notes = []
     for one in each:
         parsed, name = measure(one, convention), str(one)
+        name = trec_name(name) or name
         if parsed.k is None and (cut := _CUT_OFF.search(name)):
             name = name[: cut.start()]
             notes.append(f"{name}: {parsed.convention} has no cut-off here, {cut[0].strip()} changes nothing")
+        else:
+            name = str(one)
         number = 2
         while name in found and found[name] != parsed:
             name, number = f"{one!s}#{number}", number + 1

@@ -32,8 +32,7 @@ def measure(text: str | Measure, convention: str | None = None) -> Measure:
     if isinstance(text, Measure):
         return text if convention is None else text.under(convention)
     written = text.strip().strip("\"'")
-    if trec := _TREC_NAME.fullmatch(written):
-        written = f"{trec['name']}@{trec['k']}"
+    written = trec_name(written) or written
     match = _PATTERN.fullmatch(written)
     if match is None:
         raise InputError(f"found measure {text!r}, expected [convention:]name[(parameter=value,…)][@k]")
@@ -50,6 +49,16 @@ def measure(text: str | Measure, convention: str | None = None) -> Measure:
         given["k"] = int(match["k"])
     made: Measure = cls(**given, convention=convention or "definition")
     return made
+
+
+def trec_name(text: str) -> str | None:
+    """The string of a measure with a cut-off that is written as trec_eval does, e.g. `P_10`; else None.
+
+    >>> trec_name("ndcg_cut.5")
+    'ndcg_cut@5'
+    """
+    match = _TREC_NAME.fullmatch(text)
+    return f"{match['name']}@{match['k']}" if match else None
 
 
 def _arguments(cls: type[Measure], written: str, whole: str) -> dict[str, Any]:
