@@ -48,7 +48,7 @@ class UnknownNameError(PomonaError, LookupError):
     def __init__(self, kind: str, name: str, known: Iterable[str], advice: str | None = None) -> None:
         names = sorted(known)
         by_lower = {known_name.lower(): known_name for known_name in names}
-        lower = name.lower()
+        lower = str(name).lower()
         found = difflib.get_close_matches(lower, by_lower, n=3, cutoff=0.6)
         near = [one for one in found if one[:1] == lower[:1] or _is_close(one, lower)]
         hint = f": did you mean {by_lower[near[0]]!r}?" if near else ":"

@@ -375,7 +375,8 @@ def random_forest(random: np.random.Generator) -> tuple[Forest, bool]:
         plain.random_tree(random, int(random.integers(1, 12)), N_FEATURES, limits)
         for _ in range(random.integers(0, 5))
     ]
-    values = np.arange(-40, 41) / 8 if is_exact else random.normal(size=60)
+    sizes = 10.0 ** random.integers(-14, 15, 60)  # and what follows in a sum is lost in it, or not
+    values = np.arange(-40, 41) / 8 if is_exact else random.normal(size=60) * sizes
     arrays: dict[str, Any] = plain.plant(random, trees, values)
     n, more = len(arrays["feature"]), dict[str, Any]()
     with np.errstate(over="ignore"):

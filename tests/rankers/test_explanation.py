@@ -120,6 +120,8 @@ def test_refused(data):
     forest = pm.LambdaMART(n_trees=3).fit(data)
     with pytest.raises(UnknownNameError, match="unknown method for this model 'linear'"):
         forest.explain(data, method="linear")
+    with pytest.raises(UnknownNameError, match="unknown method for this model 5"):
+        forest.explain(data, method=5)
     with pytest.raises(InputError, match="BestFeature cannot be explained"):
         pm.BestFeature().fit(data).explain(data)
     with pytest.raises(InputError, match="no background document"):

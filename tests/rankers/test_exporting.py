@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 
 import pomona as pm
-from pomona.errors import InputError
+from pomona.errors import InputError, PomonaError
 from pomona.rankers.exporting import engine_names, exported, read_feature_map
 from pomona.tools.engines.engine import engine_named
 from reference.engine import as_rows, plugin_score, solr_score
@@ -68,6 +68,29 @@ def test_no_score_below_zero():
     shifted = lightgbm.Booster(model_str=text).predict(DATA.X, raw_score=True)
     assert shifted.min() >= 0
     assert np.array_equal(np.argsort(shifted, kind="stable"), np.argsort(scores, kind="stable"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine_version": 3.5}, "engine_version"),
+        ({"engine_version": 3}, "engine_version"),
+        ({"model_name": None}, "model_name"),
+        ({"model_name": 5}, "model_name"),
+        ({"store": 5}, "store"),
+        ({"nonnegative": "no"}, "nonnegative"),
+        ({"raw": 1}, "raw"),
+        ({"feature_map": 5}, "feature_map"),
+        ({"versoin": "3"}, "unknown option"),
+        ({"format": None}, "format"),
+        ({"format": 5}, "format"),
+    ],
+    ids=str,
+)
+def test_options_of_other_kinds_are_refused(options, message):
+    with pytest.raises(PomonaError, match=message) as caught:
+        exported(pm.MART(n_trees=1).fit(DATA), **{"format": "elasticsearch", **options})
+    assert "\n" not in str(caught.value)
 
 
 def test_what_no_engine_holds_is_refused():

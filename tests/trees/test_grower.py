@@ -166,6 +166,12 @@ def test_hessians_too_small_for_a_split_give_none(kind, more, scale, splits):
     assert np.isfinite(tree.value).all()
 
 
+@pytest.mark.parametrize("n_leaves", [10**9, 10**20])
+def test_leaves_that_no_memory_holds_are_refused(n_leaves):
+    with pytest.raises(InputError, match="fewer n_leaves"):
+        workspace(rules=GrowthRules(n_leaves=n_leaves), n_leaves=n_leaves)
+
+
 def test_histograms_that_take_much_memory_are_told():
     """10,001 of 100 · 255 bins of 8 bytes are 2.0 GB; 400 documents cannot have so many leaves."""
     X = np.random.default_rng(0).normal(size=(400, 100)).astype(np.float32)

@@ -60,6 +60,8 @@ class Explanation:
 
 def explain(ranker: Ranker, data: Dataset, background: Dataset | None, method: str | None) -> Explanation:
     """Take the scores of `data` apart; what `Ranker.explain` does once the data are in order."""
+    if not isinstance(background, Dataset | None):
+        raise InputError(f"the background must be a Dataset, found {type(background).__name__}")
     if not (data if background is None else background).n_docs:
         raise InputError("found no background document, expected one or more")
     gathered = data.gathered()

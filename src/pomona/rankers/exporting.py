@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pomona import _registry
 from pomona.data.dataset import numbered
-from pomona.errors import InputError
+from pomona.errors import InputError, UnknownNameError
 from pomona.trees.formats.format import ExportOptions, Format, nonnegative
 
 if TYPE_CHECKING:
@@ -42,6 +42,13 @@ def exported(
     feature_map : a file of names for the features, see `read_feature_map`.
     The others are those of `ExportOptions`. What cannot be the same in the engine is warned of, a line each.
     """
+    known = ("engine_version", "nonnegative", "model_name", "store", "raw")
+    if unknown := [name for name in options if name not in known]:
+        raise UnknownNameError("option of export", unknown[0], [*known, "feature_map"])
+    if not isinstance(format, str):
+        raise InputError(f"the format must be a name, as 'lightgbm', found {format!r}")
+    if not isinstance(feature_map, str | Path | None):
+        raise InputError(f"feature_map must be a path, found {feature_map!r}")
     chosen: Format = _registry.find("trees/formats", format, "format of models").load()(
         ExportOptions(**options)
     )

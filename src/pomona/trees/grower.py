@@ -7,6 +7,7 @@ splits, and neither threads nor the order of documents changes a bit.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from abc import ABC, abstractmethod
@@ -32,6 +33,7 @@ from pomona.trees.histogram import IN_PLACE, PARTS, SCRATCH, WORDS, pack, power_
 from pomona.trees.peers import ALONE, Peers
 from pomona.trees.split import FEATURE, TERMS, terms_of
 
+_MOST_LEAVES = 1 << 24
 _LARGE = 1 << 30  # bytes of histograms that are worth a word
 
 
@@ -173,6 +175,7 @@ class Workspace:
                 "lower max_bins, take less",
                 stacklevel=2,
             )
+        histograms = _histograms(n_leaves, int(bin_start[-1]))
         self.table = Table(
             board=new_board(),
             columns=codes.columns,
@@ -191,8 +194,7 @@ class Workspace:
             ordered=np.empty(n_docs, np.int64),
             spare=np.empty((2, n_docs), np.int32),
             scratch=np.zeros((1, len(codes.block_table), SCRATCH), np.int64),
-            # One more than leaves: the root's histogram is taken from a slot that nobody reads.
-            histograms=np.zeros((n_leaves + 1, int(bin_start[-1])), np.int64),
+            histograms=histograms,
             leaves=np.zeros(n_leaves, LEAF),
             nodes=np.zeros(n_leaves, NODE),
             sets=np.zeros((n_leaves, N_WORDS), np.uint64),
@@ -335,6 +337,15 @@ class Workspace:
             members=members,
             **of_leaves,
         )
+
+
+def _histograms(n_leaves: int, n_bins: int) -> NDArray[np.int64]:
+    """One more than leaves: the root's histogram is taken from a slot that nobody reads."""
+    if n_leaves < _MOST_LEAVES:
+        with contextlib.suppress(MemoryError):
+            return np.zeros((n_leaves + 1, n_bins), np.int64)
+    room = 8e-9 * n_leaves * n_bins
+    raise InputError(f"the histograms of {n_leaves} leaves take {room:.3g} GB: fewer n_leaves take less")
 
 
 def _levelled(hessian: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.float32]:

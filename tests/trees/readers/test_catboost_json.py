@@ -62,3 +62,6 @@ def test_refusals():
         CatBoostJson().read(model(splits=[{"split_type": "OnlineCtr"}]))
     with pytest.raises(InputError, match="2 scores"):
         CatBoostJson().read({**model(), "scale_and_bias": [1, [0, 0]]})
+    for scale, bias in ((np.nan, 0), (np.inf, 0), (1, np.nan), (1, -np.inf)):
+        with pytest.raises(InputError, match="expected finite numbers"):
+            CatBoostJson().read({**model(), "scale_and_bias": [scale, [bias]]})

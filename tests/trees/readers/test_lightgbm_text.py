@@ -81,6 +81,9 @@ def test_names_are_kept_unless_nobody_gave_any():
         ("max_feature_idx=3", "max_feature_idx=99999999999", "asks for 100000000000 features"),
         ("max_feature_idx=3", "max_feature_idx=7", "4 feature names for 8"),
         ("threshold=", "threshold=nan ", "threshold has"),
+        ("Tree=1", "Twig=1", "tells of 2 trees, and holds 1"),
+        ("max_feature_idx=3", "max_feature_idx=1", "tells of 2 features"),
+        ("left_child=", "left_child=4294967296 ", "left_child has"),
     ],
 )
 def test_refusals(old, new, message):
@@ -89,6 +92,20 @@ def test_refusals(old, new, message):
     assert old in text
     with pytest.raises(InputError, match=message):
         read_content(text.replace(old, new).encode())
+
+
+def test_numbers_beyond_32_bits_are_not_cut():
+    """2^32 + 1 would be node 1."""
+    random = np.random.default_rng(3)
+    stump = random_trees(random, 40)[0]
+    text = lightgbm_text(random, [stump])
+    (line,) = (one for one in text.splitlines() if one.startswith("left_child="))
+    children = line.partition("=")[2].split()
+    assert children
+    for place, child in enumerate(children):
+        wide = [*children[:place], str(int(child) + 2**32), *children[place + 1 :]]
+        with pytest.raises(InputError, match="left"):
+            read_content(text.replace(line, "left_child=" + " ".join(wide)).encode())
 
 
 def test_it_is_an_ordinary_ranker(tmp_path):

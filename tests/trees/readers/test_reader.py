@@ -66,7 +66,9 @@ def test_what_is_no_tree_is_refused(left, right):
 
 
 def test_widths_and_names():
-    assert checked_width([2, 7], 3) == 8
+    assert (checked_width([2, 7]), checked_width([2, 7], 8), checked_width([2], 8)) == (8, 8, 8)
+    with pytest.raises(InputError, match="feature no"):
+        checked_width([2, 7], 3)
     assert unless_default(["Column_0", "Column_1"], "Column_") is None
     with pytest.raises(InputError, match="at most"):
         checked_width([10**9])

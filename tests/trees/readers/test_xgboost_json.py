@@ -117,6 +117,9 @@ def test_refused_trees(place, value, message):
 
 def test_refused_models():
     model = xgboost_model(np.random.default_rng(0), [])
+    model["learner"]["gradient_booster"]["model"]["gbtree_model_param"]["num_trees"] = "2"
+    with pytest.raises(InputError, match="tells of 2 trees, and holds 0"):
+        XGBoostJson().read(model)
     model["learner"]["learner_model_param"]["num_class"] = "3"
     with pytest.raises(InputError, match="3 scores"):
         XGBoostJson().read(model)

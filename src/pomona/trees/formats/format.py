@@ -49,6 +49,16 @@ class ExportOptions:
     store: str | None = None
     raw: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("engine_version", "model_name", "store"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and (value is not None or name == "model_name"):
+                shown = "a text, as '3.5'" if name == "engine_version" else "a text"
+                raise InputError(f"{name} must be {shown}, found {value!r}")
+        for name in ("nonnegative", "raw"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be true or false, found {getattr(self, name)!r}")
+
     def version(self, newest: tuple[int, ...]) -> tuple[int, ...]:
         """The engine's version in numbers.
 

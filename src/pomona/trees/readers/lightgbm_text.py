@@ -22,6 +22,7 @@ from pomona.trees.forest import Forest, rounded_down
 from pomona.trees.readers.reader import (
     Reader,
     ReadModel,
+    check_count,
     checked_width,
     if_known,
     refuse_outputs,
@@ -66,6 +67,8 @@ class LightGBMText(Reader):
         facts = _fields(head)
         refuse_outputs(*(int(facts.get(name, "1")) for name in OUTPUTS))
         names = facts.get("feature_names", "").split()
+        if "tree_sizes" in facts:
+            check_count(len(facts["tree_sizes"].split()), len(blocks))
         trees = [_tree(number, _fields(block)) for number, block in enumerate(blocks)]
         columns = {
             name: np.concatenate([np.empty(0, dtype), *(tree[name] for tree in trees)])

@@ -49,6 +49,17 @@ class ReadModel:
     note: str = ""
     categories: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        after = self.divisor, self.scale, self.shift
+        if not (all(map(math.isfinite, after)) and self.divisor):
+            raise InputError(f"scores are divided, scaled and shifted by {after}, expected finite numbers")
+
+
+def check_count(told: int | None, found: int) -> None:
+    """Refuse a file that has lost trees, or has more than it tells."""
+    if told is not None and told != found:
+        raise InputError(f"the model tells of {told} trees, and holds {found}")
+
 
 class Reader(ABC):
     """Reads the models of one trainer."""
@@ -78,8 +89,11 @@ def refuse_outputs(*n_outputs: int) -> None:
 
 
 def checked_width(used: ArrayLike, stated: int = 0) -> int:
-    """How many features there are: as stated, or up to the last that is used."""
-    width = max(int(np.max(used, initial=-1)) + 1, stated, 1)
+    """How many features there are: as stated (if above 0), or up to the last that is used."""
+    asked = int(np.max(used, initial=-1)) + 1
+    if 0 < stated < asked:
+        raise InputError(f"the model tells of {stated} features, and asks for feature no. {asked}")
+    width = max(asked, stated, 1)
     if width > MOST_FEATURES:
         raise InputError(f"the model asks for {width} features, at most {MOST_FEATURES} are read")
     return width

@@ -17,6 +17,7 @@ from pomona.trees.formats.weighted_sum import WeightedSum
 from pomona.trees.readers.reader import (
     Reader,
     ReadModel,
+    check_count,
     checked_width,
     forest_of,
     refuse_categories,
@@ -59,6 +60,8 @@ class XGBoostJson(Reader):
             return ReadModel(_linear(booster["model"]["weights"], base, checked_width([], stated)), names)
         within = booster.get("gbtree", booster)
         trees = within["model"]["trees"]
+        told = within["model"].get("gbtree_model_param", {}).get("num_trees")
+        check_count(None if told is None else int(told), len(trees))
         if np.any(within["model"].get("tree_info", 0)):
             refuse_outputs(1 + int(np.max(within["model"]["tree_info"])))
         weights = booster.get("weight_drop", within["model"].get("weight_drop"))

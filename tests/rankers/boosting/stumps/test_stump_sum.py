@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pomona.errors import InputError
 from pomona.rankers.boosting.stumps.stump_sum import StumpSum
 
 NAMES = ("bm25", "length", "clicks")
@@ -56,3 +57,22 @@ def test_arrays_that_do_not_fit_are_refused():
         StumpSum.of_arrays({**arrays, "weight": np.zeros(2)}, NAMES)
     with pytest.raises(ValueError, match=r"feature holds a number outside 0\.\.0"):
         StumpSum.of_arrays(arrays, NAMES[:1])
+
+
+@given(sums_and_rows())
+def test_a_tree_for_each_feature_gives_the_same_bits(drawn):
+    stumps, rows = drawn
+    made = StumpSum.of(stumps, NAMES)
+    forest = made.forest()
+    assert forest.n_trees == len(set(made.feature.tolist()))
+    assert forest.score(rows).tolist() == made.score(rows).tolist()
+
+
+def test_it_keeps_what_it_was_given():
+    given = StumpSum.of([(0, 0.5, 1.0, False), (2, 1.0, 2.0, True)], NAMES).arrays()
+    given = {name: array.copy() for name, array in given.items()}
+    made = StumpSum.of_arrays(given, NAMES)
+    given["feature"][:] = 1000  # which the kernel would look up unseen
+    assert made.score([[1.0, 0.0, 0.0]]).tolist() == [1.0]
+    with pytest.raises(InputError, match="shape"):
+        made.score(np.zeros((2, 1), np.float32))

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from pomona.errors import InputError
 from pomona.rankers.boosting.stumps.value_sum import ScaledFeatures, ValueSum
 
 X = np.array([[1.0, np.nan, 7.0], [3.0, 2.0, 7.0], [2.0, 6.0, 7.0]], np.float32)
@@ -28,3 +29,9 @@ def test_steps_are_summed_by_feature():
     assert ValueSum.of_arrays(found.arrays(), NAMES).score(X).tolist() == found.score(X).tolist()
     with pytest.raises(ValueError, match=r"low is float64 of shape \(3,\), expected float64 of shape \(2,\)"):
         ValueSum.of_arrays(found.arrays(), ("a", "b"))
+
+
+def test_features_of_another_width_are_refused():
+    values = ValueSum(np.zeros(3), np.ones(3), np.ones(3), np.zeros(3), NAMES)
+    with pytest.raises(InputError, match="shape"):
+        values.score(np.zeros((2, 2), np.float32))

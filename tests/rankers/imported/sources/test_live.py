@@ -50,8 +50,10 @@ def test_catboost_with_names():
 
 
 @pytest.mark.parametrize(
-    "model", [lightgbm.LGBMRanker(), xgboost.XGBRanker(), catboost.CatBoostRanker(verbose=0)]
+    "model",
+    [lightgbm.LGBMRanker(), xgboost.XGBRanker(), xgboost.Booster(), catboost.CatBoostRanker(verbose=0)],
 )
 def test_what_is_not_fitted_is_refused(model):
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as caught:
         read_live(model)
+    assert "\n" not in str(caught.value)

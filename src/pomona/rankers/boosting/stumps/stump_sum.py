@@ -20,6 +20,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._lazy import cached_property
 from pomona._types import Codes, Features, Offsets, Scores, Values
 from pomona.data.rows import read_only
+from pomona.errors import InputError
 from pomona.rankers.learnt import Array, check_learnt
 from pomona.trees.forest import Forest
 from pomona.trees.formats.weighted_sum import owned
@@ -110,6 +111,10 @@ class StumpSum:
         """One sum a row."""
         out = np.empty(len(X))
         rows = read_only(np.ascontiguousarray(X, np.float32))
+        if rows.ndim != 2 or rows.shape[1] != len(self.feature_names):
+            raise InputError(
+                f"found features of shape {rows.shape}, expected {len(self.feature_names)} of them"
+            )
         over_chunks(_sum_steps, len(X), rows, *self._steps, out, smallest=4096)
         return out
 

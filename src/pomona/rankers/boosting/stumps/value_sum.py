@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
 from pomona.data.rows import read_only
+from pomona.errors import InputError
 from pomona.rankers.learnt import Array, check_learnt
 
 _ARRAYS = {name: Array("n_features") for name in ("low", "high", "weight", "undefined")}
@@ -89,6 +90,10 @@ class ValueSum:
         """One sum a row."""
         out = np.empty(len(X))
         rows = read_only(np.ascontiguousarray(X, np.float32))
+        if rows.ndim != 2 or rows.shape[1] != len(self.feature_names):
+            raise InputError(
+                f"found features of shape {rows.shape}, expected {len(self.feature_names)} of them"
+            )
         given = (read_only(getattr(self, name)) for name in _ARRAYS)
         over_chunks(_sum_values, len(X), rows, *given, out, smallest=4096)
         return out

@@ -35,8 +35,13 @@ def read_live(model: Any) -> LiveModel:
         raise
     except Exception as error:
         if type(error).__name__ in ("NotFittedError", "CatBoostError", "XGBoostError", "LightGBMError"):
-            raise InputError(f"{type(model).__name__} gives no model: {error}") from None
+            raise InputError(f"{type(model).__name__} gives no model: {_first_line(error)}") from None
         raise
+
+
+def _first_line(error: Exception) -> str:
+    """What a library says before it shows its own stack."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _lightgbm(model: Any) -> LiveModel:
