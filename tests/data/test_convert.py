@@ -226,3 +226,21 @@ def test_an_empty_file_is_said_to_be_one(tmp_path):
     (tmp_path / "empty.txt").write_text("")
     with pytest.raises(InputError, match="found no document"):
         pm.convert(tmp_path / "empty.txt", tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "message"),
+    [
+        ({"X": [[np.inf], [1.0]]}, "a.jsonl", "JSON has no infinite value"),
+        ({"qid": ["a ", "b"]}, "a.csv", "query id 'a ' begins or ends with a blank"),
+        ({"doc_ids": ["d", " d"]}, "a.tsv.gz", "document id ' d' begins or ends with a blank"),
+        ({"doc_ids": ["d", "d\n"]}, "a.csv", "document id .* control character"),
+        ({"qid": ["a b", "b"]}, "a.txt", "query id 'a b' cannot be written"),
+        ({"doc_ids": ["a b", "b"]}, "a.txt", "document id 'a b' cannot be written"),
+    ],
+)
+def test_what_a_format_cannot_hold_is_refused(tmp_path, changed, name, message):
+    given = {"X": [[1.0], [2.0]], "y": [0, 1], "qid": ["a", "b"], "doc_ids": ["d", "e"]}
+    with pytest.raises(InputError, match=message):
+        write_documents(Documents(pm.Dataset(**{**given, **changed})), tmp_path / name)
+    assert not list(tmp_path.iterdir())

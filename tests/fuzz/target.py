@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-TARGETS = ("letor", "trec", "table", "model", "spec", "rows", "exports", "budget", "kill")
+TARGETS = ("letor", "trec", "table", "labels", "model", "spec", "rows", "exports", "budget", "kill")
 
 
 @dataclass

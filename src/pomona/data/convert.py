@@ -293,6 +293,7 @@ def _write_table(documents: Documents, path: Path, kind: str) -> None:
         raise InputError(
             f"a feature is called {taken.pop()!r}, as a column that every table has: rename it", path
         )
+    _refuse_what_reads_otherwise(data, path, kind)
     X = data.X
     columns |= {name: X[:, j] for j, name in enumerate(data.feature_names)}
     if documents.scores is not None:
@@ -307,6 +308,22 @@ def _write_table(documents: Documents, path: Path, kind: str) -> None:
             "arrow": frame.write_ipc,
         }
         writers[kind](stream)
+
+
+def _refuse_what_reads_otherwise(data: Dataset, path: Path, kind: str) -> None:
+    """Refuse what a text format has no way to write, so that other data would be read."""
+    if kind == "jsonl" and np.isinf(data.X).any():
+        raise InputError("JSON has no infinite value, and a feature has one: convert to another format", path)
+    if kind not in ("csv", "tsv"):
+        return
+    for what, ids in (("query", data.qids.tolist()), ("document", data.doc_ids or ())):
+        for one in map(str, ids):
+            if one != one.strip(" ") or any(sign < " " for sign in one):
+                raise InputError(
+                    f"{what} id {one!r} begins or ends with a blank or holds a control character, which are "
+                    f"not read back from {kind}: convert to another format",
+                    path,
+                )
 
 
 @contextlib.contextmanager
