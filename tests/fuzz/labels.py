@@ -48,10 +48,7 @@ class Target:
             return drawn.refused("an array", error)
         drawn.check(expected)
         judged = random.choice([*_WAYS])
-        outcomes = {
-            self._is_same(drawn, name, make, expected, evaluates=name == judged)
-            for name, make in _WAYS.items()
-        }
+        outcomes = {self._is_same(drawn, name, expected, evaluates=name == judged) for name in _WAYS}
         if not expected.categories:
             outcomes.add(self._is_converted(drawn, expected, random))
         return "refused by some" if "refused" in outcomes else "same"
