@@ -113,3 +113,25 @@ def test_features_stay_where_they_are_until_all_are_looked_at():
         assert (getattr(ordered, name) == getattr(data, name)).all()
     assert isinstance(lazy.lazy_features, np.ndarray)
     assert lazy.lazy_features is ordered.lazy_features  # one copy
+
+
+def test_labels_of_documents_that_do_not_count_only_tell_alike_ones_apart():
+    random = np.random.default_rng(0)
+    X, y, qid = random.random((12, 2)), random.integers(0, 3, 12), np.repeat([1, 2, 3], 4)
+    weights = np.array([1, 0, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0.0])  # the last query has none that counts
+    other = np.where(np.isin(np.arange(12), (1, 6, 7)), 4, y)
+    orders = [in_content_order(pm.Dataset(X, labels, qid), weights).input_order for labels in (y, other)]
+    assert orders[0].tolist() == orders[1].tolist()
+    assert (
+        orders[0].tolist()
+        == in_content_order(pm.Dataset(X, np.where(other == 4, 0, y), qid)).input_order.tolist()
+    )
+    # Alike but for their labels, they stand in one order, however they came.
+    X[1] = X[2] = 0
+    y[1], y[2], weights[2] = 0, 1, 0
+    ends = []
+    for order in (np.arange(12), np.arange(12)[::-1]):
+        data = pm.Dataset(X[order], y[order], qid[order], weight=weights[order])
+        ordered = in_content_order(data, data.gathered().weight).gathered()
+        ends.append((ordered.X.tolist(), ordered.y.tolist()))
+    assert ends[0] == ends[1]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pomona._jit import kernel, over_chunks
 from pomona._splitmix import mix, word_of
-from pomona._types import Offsets, Values
+from pomona._types import Labels, Offsets, Values
 from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
 from pomona.data.text import offsets
@@ -42,7 +42,8 @@ def in_content_order(data: Dataset, weights: Values | None = None) -> Dataset:
     Features stay where they are until somebody looks at all of them: forests do not.
 
     weights : of the documents, in the order of `data.gathered()`. They only tell documents apart that are
-        alike else: the order is the same with weights of 1 and without any.
+        alike else: the order is the same with weights of 1 and without any. Labels of documents of weight 0,
+        among others of their query that count, have no part but this, either: losses do not know of them.
 
     >>> one = in_content_order(Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], ["a", "b", "a"]))
     >>> other = in_content_order(Dataset([[3.0], [1.0], [2.0]], [2, 0, 1], ["x", "x", "y"]))
@@ -92,13 +93,18 @@ def _query_keys(document_keys: list[NDArray[np.uint64]], data: Dataset) -> NDArr
 
 
 def _document_keys(data: Dataset, weights: Values | None) -> list[NDArray[np.uint64]]:
-    hashes = _hashes(data)
-    return [hashes] if weights is None else [mix(hashes + mix(weights.view(np.uint64))), hashes]
+    if weights is None:
+        return [_hashes(data)]
+    counts = np.repeat(np.maximum.reduceat(weights, data.query_ptr[:-1]), data.query_lengths) > 0
+    known = np.where((weights == 0) & counts, np.float32(0), data.y)
+    hashes = _hashes(data, known)
+    own = mix(weights.view(np.uint64)) + (mix(data.y.view(np.uint32).astype(np.uint64)) * (known != data.y))
+    return [mix(hashes + own), hashes]
 
 
-def _hashes(data: Dataset) -> NDArray[np.uint64]:
+def _hashes(data: Dataset, labels: Labels | None = None) -> NDArray[np.uint64]:
     """One a document, of its features and its label."""
-    hashes = mix(data.y.view(np.uint32).astype(np.uint64))
+    hashes = mix((data.y if labels is None else labels).view(np.uint32).astype(np.uint64))
     bits = read_only(np.ascontiguousarray(data.X, np.float32).view(np.uint32))
     over_chunks(_hash_rows, data.n_docs, bits, hashes, smallest=4096)
     return hashes

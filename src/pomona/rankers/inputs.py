@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -167,7 +167,7 @@ def training_weights(train: Dataset, *, unjudged: str | None) -> Values | None:
     return weights
 
 
-def unjudged_in(train: Dataset, weights: Values | None) -> str:
+def unjudged_in(train: Dataset, weights: Values | None) -> Literal["ignored", "irrelevant"]:
     """The option `unjudged` that makes `training_weights` these: for members that learn from the same."""
     given = train.gathered().given_y
     if given is None:

@@ -66,7 +66,7 @@ def test_save_and_load(data, tmp_path):
 
 
 def test_queries_are_needed(data, ranker):
-    with pytest.raises(InputError, match="qid of .* are missing"):
+    with pytest.raises(InputError, match="query ids qid"):
         ranker.predict(data.X)
     with pytest.raises(InputError, match="X has 2 features"):
         ranker.predict(np.zeros((3, 2)), qid=[1, 1, 1])

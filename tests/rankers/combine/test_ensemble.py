@@ -146,3 +146,29 @@ def test_a_damaged_file_is_refused(train, tmp_path):
     ensemble.save(tmp_path / "m.pomona")
     with pytest.raises(InputError, match="combine_ is 'median'"):
         load_model(tmp_path / "m.pomona")
+
+
+@pytest.mark.parametrize("unjudged", ["ignored", "irrelevant"])
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        pm.Ensemble(pm.MART(n_trees=3, min_docs=3), n_models=2),
+        pm.Ensemble(pm.MART(n_trees=3, min_docs=3), n_models=2, bagging=True, combine="rank"),
+        pm.LinearCombination(rankers=[("a", pm.MART(n_trees=3)), ("b", pm.LinearRegression())], n_folds=2),
+    ],
+    ids=["seeds", "bags", "combination"],
+)
+def test_weights_and_missing_labels_reach_the_members(ranker, unjudged):
+    random = np.random.default_rng(0)
+    data = pm.simulate(20, docs_per_query=10, n_features=4, seed=1)
+    hidden, weight = random.random(data.n_docs) < 0.3, random.integers(1, 4, data.n_docs).astype(float)
+    known = pm.Dataset(data.X, np.where(hidden, 0, data.y), data.qid, weight=weight)
+    train = known.replace(y=np.where(hidden, np.nan, data.y).astype(np.float32))
+    by_weight = np.where(hidden, 0, weight) if unjudged == "ignored" else weight
+    scores = [
+        clone(ranker).fit(train, unjudged=unjudged).predict(data),
+        clone(ranker).fit(known, sample_weight=by_weight).predict(data),
+        clone(ranker).fit(known, sample_weight=np.ones(data.n_docs)).predict(data),
+    ]
+    assert scores[0].tolist() == scores[1].tolist()
+    assert scores[0].tolist() != scores[2].tolist()

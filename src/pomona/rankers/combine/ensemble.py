@@ -31,10 +31,10 @@ from pomona.rankers.combine.members.member_file import restored_members, written
 from pomona.rankers.combine.members.query_scale import on_query_scale
 from pomona.rankers.combine.members.weighted import weighted, weighted_or_none
 from pomona.rankers.evaluator import RankingEvaluator
-from pomona.rankers.inputs import query_weights
+from pomona.rankers.inputs import unjudged_in
 from pomona.rankers.model_file import parameters_to_json
 from pomona.rankers.parameter import NonNegativeInt, PositiveInt
-from pomona.rankers.watched import Watched
+from pomona.rankers.watched import Unjudged, Watched
 from pomona.trees.forest import Forest
 from pomona.trees.formats.weighted_sum import WeightedSum
 
@@ -103,7 +103,7 @@ class Ensemble(Ranker):
             for _ in range(self.n_models):
                 seed = int(random.integers(2**31))
                 drawn = _bag(train, weights, random) if self.bagging else np.ones(train.n_queries, np.int64)
-                fitted = _fitted(member, seed, train, drawn, valid, weights)
+                fitted = _fitted(member, seed, train, drawn, valid, unjudged_in(train, weights))
                 self.models_.append(fitted)
                 log.record(**held_out.after(self.models_, drawn == 0, self.combine))
                 log.tell()
@@ -214,9 +214,9 @@ def _named(text: str) -> Ranker:
 
 def _bag(train: Dataset, weights: Values | None, random: np.random.Generator) -> NDArray[np.int64]:
     """How many times each query is drawn; again, where that leaves nothing to learn though there was."""
-    starts = train.query_ptr[:-1]
-    teaches = np.maximum.reduceat(train.y, starts) > np.minimum.reduceat(train.y, starts)
-    teaches &= query_weights(weights, train) > 0
+    starts, counts = train.query_ptr[:-1], np.ones(train.n_docs, bool) if weights is None else weights > 0
+    highest = np.maximum.reduceat(np.where(counts, train.y, -np.inf), starts)
+    teaches = highest > np.minimum.reduceat(np.where(counts, train.y, np.inf), starts)
     while True:
         drawn = np.bincount(random.integers(0, train.n_queries, train.n_queries), minlength=train.n_queries)
         if drawn[teaches].any() or not teaches.any():
@@ -229,21 +229,19 @@ def _fitted(
     train: Dataset,
     drawn: NDArray[np.int64],
     valid: Dataset | None,
-    weights: Values | None,
+    unjudged: Unjudged,
 ) -> Ranker:
-    """The member, fitted with this seed on queries that were drawn so many times."""
+    """The member, fitted with this seed on queries that were drawn so many times, with the data's weights."""
     ranker: Ranker = clone(member)
     if "seed" in ranker.get_params(deep=False):
         ranker.set_params(seed=seed)
     if (drawn != 1).any():
-        lengths = np.diff(train.query_ptr)
-        times = np.repeat(drawn, lengths).astype(np.float64)
-        weights = (times if weights is None else times * weights)[times > 0]
         train = train.take(drawn > 0)
+        times = np.repeat(drawn[drawn > 0], train.query_lengths).astype(np.float64)
+        train = train.replace(weight=times if train.weight is None else times * train.weight)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "interrupted: keeping")  # the ensemble says it itself
-        given = None if weights is None else train.to_input_order(weights)
-        return ranker.fit(train, valid=valid, sample_weight=given)
+        return ranker.fit(train, valid=valid, unjudged=unjudged)
 
 
 def _on_scale(scores: Scores, data: Dataset, way: str) -> Scores:

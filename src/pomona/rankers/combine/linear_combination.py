@@ -28,9 +28,11 @@ from pomona.rankers.base import Ranker
 from pomona.rankers.combine.members.member_file import restored_members, written_members
 from pomona.rankers.combine.members.query_scale import SCALERS, SCALES, on_query_scale
 from pomona.rankers.combine.members.weighted import weighted, weighted_or_none
+from pomona.rankers.inputs import unjudged_in
 from pomona.rankers.learnt import Array
 from pomona.rankers.linear.linear_ranker import LinearRanker
 from pomona.rankers.parameter import NonNegativeInt, PositiveInt
+from pomona.rankers.watched import Unjudged
 from pomona.trees.forest import Forest
 from pomona.trees.formats.weighted_sum import WeightedSum
 
@@ -88,11 +90,12 @@ class LinearCombination(Ranker):
             raise UnknownNameError("normalization", self.normalize, SCALES)
         members = self._members()
         combiner = self._combiner([name for name, _ in members])
-        self.models_ = members if self.prefit else _fitted(members, train, valid, weights)
+        unjudged = unjudged_in(train, weights)
+        self.models_ = members if self.prefit else _fitted(members, train, valid, unjudged)
         self.weights_: Values = (
             combiner
             if isinstance(combiner, np.ndarray)
-            else self._learnt_weights(combiner, members, train, valid, weights)
+            else self._learnt_weights(combiner, members, train, valid, unjudged)
         )
         self._join()
 
@@ -102,19 +105,19 @@ class LinearCombination(Ranker):
         members: Members,
         train: Dataset,
         valid: Dataset | None,
-        weights: Values | None,
+        unjudged: Unjudged,
     ) -> Values:
         """The weights that are best on held-out queries."""
         if self.prefit or valid is None:
             held_out = train
-            outputs = _outputs(members, train) if self.prefit else self._out_of_fold(members, train, weights)
+            outputs = _outputs(members, train) if self.prefit else self._out_of_fold(members, train, unjudged)
         else:
-            held_out, weights, outputs = valid, None, _outputs(self.models_, valid)
+            held_out, outputs = valid, _outputs(self.models_, valid)
         scaled = on_query_scale(outputs, held_out, self.normalize)
         stacked = held_out.replace(X=scaled.astype(np.float32), feature_names=[name for name, _ in members])
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "no feature was given a weight")
-            combiner.fit(stacked, sample_weight=None if weights is None else stacked.to_input_order(weights))
+            combiner.fit(stacked, unjudged=unjudged)
         # Where the held-out queries do not tell the rankers apart, trust all alike.
         return combiner.coef_ if combiner.coef_.any() else np.ones(len(members))
 
@@ -156,7 +159,7 @@ class LinearCombination(Ranker):
         combiner: LinearRanker = cls(normalize=None, measure=self.measure)
         return combiner
 
-    def _out_of_fold(self, members: Members, train: Dataset, weights: Values | None) -> Values:
+    def _out_of_fold(self, members: Members, train: Dataset, unjudged: Unjudged) -> Values:
         """Scores of the training queries by rankers that were fitted without them."""
         n_folds = min(self.n_folds, train.n_queries)
         if n_folds < 2:
@@ -168,8 +171,7 @@ class LinearCombination(Ranker):
         fold_of_row = np.repeat(fold_of_query, np.diff(train.query_ptr))
         outputs = np.empty((train.n_docs, len(members)))
         for fold in range(n_folds):
-            left = None if weights is None else weights[fold_of_row != fold]
-            fitted = _fitted(members, train.take(fold_of_query != fold), None, left)
+            fitted = _fitted(members, train.take(fold_of_query != fold), None, unjudged)
             outputs[fold_of_row == fold] = _outputs(fitted, train.take(fold_of_query == fold))
         return outputs
 
@@ -273,9 +275,9 @@ def _checked(rankers: Any) -> Members:
     return [(str(name), ranker) for name, ranker in rankers]
 
 
-def _fitted(members: Members, train: Dataset, valid: Dataset | None, weights: Values | None) -> Members:
-    given = None if weights is None else train.to_input_order(weights)
-    return [(name, clone(ranker).fit(train, valid=valid, sample_weight=given)) for name, ranker in members]
+def _fitted(members: Members, train: Dataset, valid: Dataset | None, unjudged: Unjudged) -> Members:
+    """The members, fitted with the weights that the data have."""
+    return [(name, clone(ranker).fit(train, valid=valid, unjudged=unjudged)) for name, ranker in members]
 
 
 def _outputs(members: Members, data: Dataset) -> Values:

@@ -173,10 +173,11 @@ class ForestRanker(Ranker):
             if options.get("eval_set") is not None and (base is not None or valid is None):
                 raise InputError("start scores go with valid=…, eval_set has none: leave one of them out")
             held_out = as_dataset(*valid) if isinstance(valid, tuple) else valid
-            of_train = start_scores(as_dataset(X, y, qid, group), base, base_model, "base")
+            of_train = start_scores(as_dataset(X, y, qid, group), base, base_model, "base", X)
             self._bases = of_train, None
             if held_out is not None:
-                of_valid = start_scores(held_out, valid_base, base_model, "valid_base")
+                rows = valid[0] if isinstance(valid, tuple) else valid
+                of_valid = start_scores(held_out, valid_base, base_model, "valid_base", rows)
                 self._bases = of_train, held_out.from_input_order(of_valid)
         elif valid_base is not None:
             raise InputError("valid_base goes with base, the start scores of the training data: give both")
@@ -199,7 +200,7 @@ class ForestRanker(Ranker):
             was = "with" if self.needs_base_ else "without"
             raise InputError(f"{type(self).__name__} was fitted {was} start scores: {remedy}")
         if base is not None:
-            return scores + one_a_row(base, len(scores), "base")
+            return scores + one_a_row(base, len(scores), "base", X)
         return scores if self.base_model_ is None else scores + self.base_model_.predict(X, qid)
 
     def learn_portion(

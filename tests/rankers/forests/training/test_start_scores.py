@@ -1,6 +1,7 @@
 """Trees that are added to the scores of another model."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -130,7 +131,7 @@ def test_refusals():
     for more, reason in (
         ({"base": base[1:]}, rf"found base of shape \({DATA.n_docs - 1},\), expected {DATA.n_docs} scores"),
         ({"base": base + np.inf}, "base holds a score that is not finite"),
-        ({"base": ["x"] * DATA.n_docs}, "base cannot be read as numbers"),
+        ({"base": ["x"] * DATA.n_docs}, "base must be numbers: texts"),
         ({"base": base, "base_model": linear}, "found base and base_model"),
         ({"base": base, "valid": FRESH}, "give valid_base=…, one a document, too"),
         ({"base": base, "valid": FRESH, "valid_base": base[:3]}, r"found valid_base of shape \(3,\)"),
@@ -157,3 +158,26 @@ def test_scores_of_rows():
     assert one_a_row([1, 2], 2, "base").tolist() == [1.0, 2.0]
     data = pm.Dataset([[1.0], [2.0], [3.0]], [0, 1, 0], [7, 5, 7])
     assert start_scores(data, [1, 2, 3], None, "base").tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("odd", "reason"),
+    [
+        (lambda scores: scores * 1j, "Complex"),
+        (lambda scores: np.ma.masked_array(scores, scores > 0), "masked"),
+        (lambda scores: pd.Series(scores, index=np.arange(len(scores)) + 1), "index of"),
+    ],
+)
+def test_scores_that_would_change_in_silence_are_refused(odd, reason):
+    frames = [pd.DataFrame(data.X) for data in (DATA, FRESH)]
+    base, valid_base = DATA.X[:, 0].astype(float), FRESH.X[:, 0].astype(float)
+    given = {"y": DATA.y, "qid": DATA.qid}
+    valid = (frames[1], FRESH.y, FRESH.qid)
+    with pytest.raises(InputError, match=reason):
+        pm.MART(n_trees=1).fit(frames[0], **given, base=odd(base))
+    with pytest.raises(InputError, match=reason):
+        pm.MART(n_trees=1).fit(frames[0], **given, base=base, valid=valid, valid_base=odd(valid_base))
+    ranker = pm.MART(n_trees=1).fit(frames[0], **given, base=pd.Series(base))
+    with pytest.raises(InputError, match=reason):
+        ranker.predict(frames[1], base=odd(valid_base))
+    ranker.predict(frames[1], base=pd.Series(valid_base))

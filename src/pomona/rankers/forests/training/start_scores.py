@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pomona._types import Scores
+from pomona.data.columns import numbers_of_rows
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError
 from pomona.rankers.base import Ranker
@@ -27,12 +28,14 @@ def check_start(ranker: Any, base: ArrayLike | None, base_model: Ranker | None) 
             raise InputError("the model to go on from has its base model, if any: leave base_model out")
 
 
-def start_scores(data: Dataset, given: ArrayLike | None, model: Ranker | None, name: str) -> Scores:
+def start_scores(
+    data: Dataset, given: ArrayLike | None, model: Ranker | None, name: str, rows: Any = None
+) -> Scores:
     """One score a row, in the order in which rows came: those given with them, or those of a model."""
     if model is None:
         if given is None:
             raise InputError(f"start scores of the other data were given: give {name}=…, one a document, too")
-        return one_a_row(given, data.n_docs, name)
+        return one_a_row(given, data.n_docs, name, rows)
     if given is not None:
         raise InputError(f"the base model makes the start scores: leave {name} out")
     if not isinstance(model, Ranker):
@@ -42,12 +45,9 @@ def start_scores(data: Dataset, given: ArrayLike | None, model: Ranker | None, n
     return model.predict(data)
 
 
-def one_a_row(scores: ArrayLike, n_rows: int, name: str) -> Scores:
-    """Finite scores, as many as there are rows."""
-    try:
-        array = np.asarray(scores, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} cannot be read as numbers: {error}") from None
+def one_a_row(scores: ArrayLike, n_rows: int, name: str, rows: Any = None) -> Scores:
+    """Finite scores, as many as there are rows, and of these rows."""
+    array = numbers_of_rows(scores, name, rows)
     if array.shape != (n_rows,):
         raise InputError(f"found {name} of shape {array.shape}, expected {n_rows} scores, one a row")
     if not np.isfinite(array).all():
