@@ -144,6 +144,9 @@ class RandomForest(ForestRanker):
                 log.record(**({} if curves is None else curves.after(scores, grown[-self.trees_per_bag :])))
                 log.tell()
         finish()
+        if curves is not None:  # sums of bags may tie, or tell apart, what their mean does not
+            for part, height in curves.of(self.models_[0]).items():
+                log.evals[part][-1] = height
 
     def _judge_out_of_bag(self, train: Dataset, sums: Scores, counts: NDArray[np.float64]) -> float:
         """The measure over queries that some bag left out, each judged by those bags alone."""
@@ -159,7 +162,8 @@ class _Curves:
     ) -> None:
         self._sets = watched.beside(valid)
         self._judge = watched.judge(self._sets, measure, portion.evaluator, train=train)
-        self._sums = {name: np.zeros(data.n_docs) for name, data in {"train": train, **self._sets}.items()}
+        self._data = {"train": train, **self._sets}
+        self._sums = {name: np.zeros(data.n_docs) for name, data in self._data.items()}
 
     def after(self, scores: Scores, bag: Sequence[tuple[GrownTree, Values]]) -> dict[str, float]:
         """With one more bag, of these trees, that scores the training documents so."""
@@ -168,3 +172,7 @@ class _Curves:
             for tree, value in bag:
                 self._sums[name] += value[leaves_in(data, tree)]
         return self._judge(self._sums)
+
+    def of(self, forest: Forest) -> dict[str, float]:
+        """Of the scores of the model itself."""
+        return self._judge({name: forest.score(data.X) for name, data in self._data.items()})
