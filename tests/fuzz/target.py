@@ -17,7 +17,10 @@ from typing import Any
 
 import numpy as np
 
-TARGETS = ("letor", "trec", "table", "labels", "model", "spec", "rows", "exports", "budget", "kill")
+TARGETS = (
+    *("letor", "trec", "table", "labels", "model", "spec", "rows", "exports", "options"),
+    *("budget", "kill"),
+)
 
 
 @dataclass

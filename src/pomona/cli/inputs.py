@@ -78,10 +78,11 @@ def are_trec(files: Sequence[Path]) -> bool:
 
 def check_runs(files: Sequence[Path]) -> None:
     """Refuse, beside judgments, what is no run by its first lines."""
+    from pomona.data.table import is_table
     from pomona.experiments.inspection import text_kind
 
     for path in files:
-        kind = text_kind(path) if path.is_file() else None
+        kind = "a table" if is_table(path) else text_kind(path) if path.is_file() else None
         if kind not in (None, "TREC run"):
             what = {"scores": "holds scores", "model": "is a model"}.get(kind, f"is {kind}")
             raise InputError(f"{what}, and with --qrels every file is a TREC run", path)
