@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from fuzz.options import make_inputs, run
 from pomona.cli import app
 
 VERBS = sorted(
@@ -179,14 +181,89 @@ def test_running_out_of_memory_is_one_line(monkeypatch, capsys):
     assert capsys.readouterr().err == "pomona: out of memory: Unable to allocate 7 TiB\n"
 
 
-def test_a_closed_pipe_is_quiet():
-    shown = subprocess.run(
-        f"{sys.executable} -c 'from pomona.cli import main; main()' list measures | head -1",
-        shell=True,
-        capture_output=True,
-        text=True,
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Small files of every kind."""
+    folder = tmp_path_factory.mktemp("inputs")
+    make_inputs(folder)
+    return folder
+
+
+_PRINTS = (
+    *(
+        "list measures",
+        "list rankers mart",
+        "stats {in}/d.txt",
+        "stats {in}/d.txt --json",
+        "audit {in}/d.txt",
+    ),
+    *("evaluate {in}/d.txt {in}/s.txt -q", "score {in}/m.pomona {in}/d.txt", "inspect {in}/d.txt", "--help"),
+    *("duel {in}/d.txt {in}/s.txt {in}/t.txt", "why {in}/d.txt {in}/s.txt", "measures 2,1,0", "duel --help"),
+    *(
+        "export {in}/m.pomona -f c",
+        "convert {in}/d.txt",
+        "table {in}/results.csv",
+        "winning {in}/results.csv",
+    ),
+    *("power {in}/pilot.csv --columns old", "optimality {in}/l.pomona {in}/d.txt --directions 2", "cache"),
+    *("explain {in}/m.pomona {in}/d.txt --query 3", "study size {in}/d.txt --dry-run", "--version"),
+    *(
+        "informative {in}/d.txt",
+        "trace mart {in}/d.txt --iterations 1 --json",
+        "features {in}/d.txt --trees 0",
+    ),
+    "parity {in}/m.pomona {in}/d.txt --engine solr",
+)
+"""Verbs that print something, whatever it is."""
+
+
+@pytest.mark.parametrize("words", _PRINTS)
+def test_a_closed_pipe_is_quiet_and_no_failure(words, inputs):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        shown = run(words.replace("{in}", str(inputs)).split(), stdout=closed)
+    notes = [line for line in shown.stderr.splitlines() if not line.startswith("note: ")]
+    assert (shown.code, notes) == (0, [])
+
+
+def test_what_was_found_is_told_where_nobody_reads_to_the_end(inputs):
+    """A gate in a pipeline must not pass because `head` has seen enough."""
+    leak = f"audit {inputs}/d.txt {inputs}/d4.txt"
+    assert run(leak.split()).code == 1
+    command = f"set -o pipefail; {sys.executable} -m pomona {leak} | head -1"
+    shown = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (shown.returncode, shown.stderr) == (1, "")
+    assert shown.stdout.startswith("error ")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
+@pytest.mark.parametrize("words", [words for words in _PRINTS if "help" not in words])
+def test_an_encoding_without_our_signs_ends_no_table(words, encoding, inputs):
+    told = words.replace("{in}", str(inputs)).split()
+    shown, usual = run(told, encoding=encoding), run(told)
+    assert (shown.code, shown.stderr) == (0, usual.stderr)
+    assert len(shown.stdout.splitlines()) == len(usual.stdout.splitlines())
+    if "--json" in words:
+        assert json.loads(shown.stdout) == json.loads(usual.stdout)
+
+
+def test_names_stay_different_in_an_encoding_that_lacks_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.txt").write_text("1 qid:北 1:1\n0 qid:北 1:2\n1 qid:京😀 1:1\n", "utf-8")
+    (tmp_path / "s.txt").write_text("1\n2\n3\n")
+    shown = run(["evaluate", "d.txt", "s.txt", "-q", "-m", "rr"], encoding="cp1252")
+    assert [line.split() for line in shown.stdout.splitlines()[2:4]] == [
+        ["\\u5317", "0.5000"],
+        ["\\u4eac\\U0001f600", "1.0000"],
+    ]
+    told = json.loads(
+        run(["evaluate", "d.txt", "s.txt", "-q", "-m", "rr", "--json"], encoding="cp1252").stdout
     )
-    assert shown.stderr == ""
+    assert told["qids"] == ["北", "京😀"]
+    (tmp_path / "d.txt").write_bytes(b"1 qid:\xff\xfe 1:1\n0 qid:\xff\xfe 1:2\n")
+    (tmp_path / "s.txt").write_text("1\n2\n")
+    assert run(["evaluate", "d.txt", "s.txt", "-q"]).code in (0, 2)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on Unix")

@@ -24,6 +24,31 @@ def test_tables_are_aligned(capsys):
     ]
 
 
+def test_wide_letters_take_two_places(capsys):
+    print_table(["query", "ap"], [["北京", "0.5"], ["abcde", "0.25"]])
+    assert capsys.readouterr().out.splitlines()[2:] == ["北京    0.5", "abcde  0.25"]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80])
+def test_a_narrow_terminal_cuts_no_number(width, capsys, monkeypatch):
+    heads = ["data", *(f"column {i}" for i in range(12))]
+    row = ["some data", *(f"{i}.{'123456789'}" for i in range(12))]
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    print_table(heads, [row])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= max(width, len("some data  11.123456789"))
+    assert [word for line in lines for word in line.split() if word.endswith("123456789")] == row[1:]
+    assert sum(line.startswith("some data") for line in lines) == sum(
+        line.startswith("data") for line in lines
+    )
+
+
+def test_no_cell_breaks_its_line(capsys):
+    print_table(["a\tb", "c"], [["x\ny", "\x1b[2J"]])
+    assert capsys.readouterr().out.splitlines() == ["a b     c", "───  ────", "x y   [2J"]
+
+
 def test_json_keeps_letters(capsys):
     print_json({"é": 1})
     assert capsys.readouterr().out == '{\n  "é": 1\n}\n'

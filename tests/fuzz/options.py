@@ -487,20 +487,24 @@ class Shown:
 
 
 @contextmanager
-def _streams(stdin: bytes = b""):  # type: ignore[no-untyped-def]
+def _streams(stdin: bytes, encoding: str, stdout: Any):  # type: ignore[no-untyped-def]
     kept = sys.stdin, sys.stdout, sys.stderr, sys.argv, warnings.showwarning
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
-    sys.stdout = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    sys.stdout = printed = io.TextIOWrapper(io.BytesIO() if stdout is None else stdout, encoding)
     sys.stderr = io.TextIOWrapper(io.BytesIO(), "utf-8", errors="backslashreplace")
     try:
         yield
     finally:
+        printed.detach()
         sys.stdin, sys.stdout, sys.stderr, sys.argv, warnings.showwarning = kept
 
 
-def run(words: list[str], stdin: bytes = b"") -> Shown:
-    """The command in this process, from its arguments to its exit code."""
-    with _streams(stdin), warnings.catch_warnings():
+def run(words: list[str], stdin: bytes = b"", *, encoding: str = "utf-8", stdout: Any = None) -> Shown:
+    """The command in this process, from its arguments to its exit code.
+
+    `stdout` is a file to write to; what it takes is not shown.
+    """
+    with _streams(stdin, encoding, stdout), warnings.catch_warnings():
         sys.argv, code = ["pomona", *words], 0
         try:
             app.run()
@@ -509,7 +513,8 @@ def run(words: list[str], stdin: bytes = b"") -> Shown:
         streams = []
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-            streams.append(stream.buffer.getvalue().decode(errors="replace"))  # type: ignore[attr-defined]
+            written = stream.buffer.getvalue() if isinstance(stream.buffer, io.BytesIO) else b""
+            streams.append(written.decode(stream.encoding, errors="replace"))
         return Shown(code, *streams)
 
 
