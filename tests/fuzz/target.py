@@ -19,7 +19,7 @@ import numpy as np
 
 TARGETS = (
     *("letor", "trec", "table", "labels", "model", "spec", "rows", "exports", "options"),
-    *("budget", "kill"),
+    *("verbs", "budget", "kill"),
 )
 
 

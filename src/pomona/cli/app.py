@@ -204,6 +204,8 @@ def run() -> None:
         code = _complain(f"out of memory{f': {error}' if str(error) else ''}")
     except OSError as error:
         code = _complain(_of_the_system(error))
+    except UnicodeEncodeError as error:
+        code = _complain(f"found {error.object[:60]!a}, which is no text: give the file another name")
     except Exception as error:
         if os.environ.get("POMONA_DEBUG"):
             raise

@@ -59,8 +59,6 @@ def report(
                 raise typer.BadParameter(f"{name} needs --queries, a table with a row a query")
     given = {} if queries is None else query_columns(queries, by or [], qid)
     columns = {name: {str(key): value for key, value in of.items()} for name, of in given.items()}
-    if queries is None and qid is not None:
-        raise typer.BadParameter("--qid needs --queries, a table with a row a query")
     if queries is not None and "slices" not in wanted:
         raise typer.BadParameter("--queries has no effect without the section slices, which --only leaves out")
     results = read_results(directory)
