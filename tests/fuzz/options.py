@@ -383,6 +383,9 @@ def make_inputs(folder: Path) -> None:
     """Small files of every kind that a verb reads."""
     data = pm.simulate(12, docs_per_query=6, n_features=3, seed=1)
     pm.write_letor(data, folder / "d.txt")
+    lines = (folder / "d.txt").read_text().splitlines()
+    sparse = (re.sub(r" 2:\S+", "", line) if i % 5 == 0 else line for i, line in enumerate(lines))
+    (folder / "d.txt").write_text("".join(f"{line}\n" for line in sparse))
     chance = np.random.default_rng(0)
     for name, part in (
         ("d", data),

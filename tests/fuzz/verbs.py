@@ -10,7 +10,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +114,8 @@ class Target:
         }
         wanted, seed = _measures(random), int(random.integers(5))
         options = {"convention": _convention(random), "ties": _ties(random)}
-        by = [str(random.choice(data.feature_names))] if random.random() < 0.3 else []
+        needs_ids = {"docid", "trec_eval"} & set(options.values())
+        by = [] if needs_ids else _some(random, data.feature_names)
         words = ["duel", name, *(f"{one}.txt" for one in scores), *columns, *_words(wanted, **options)]
         words += ["--seed", str(seed), *(word for one in by for word in ("--by", one))]
         return _same(
@@ -461,6 +462,10 @@ def _rows(name: str) -> list[tuple[str, str]]:
 
 def _measures(random: np.random.Generator) -> list[str]:
     return [str(one) for one in random.choice(_MEASURES, random.integers(1, 4), replace=False)]
+
+
+def _some(random: np.random.Generator, names: Sequence[str]) -> list[str]:
+    return [str(random.choice(names))] if random.random() < 0.3 else []
 
 
 def _convention(random: np.random.Generator) -> str | None:
