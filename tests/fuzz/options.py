@@ -111,7 +111,7 @@ FORMS: dict[str, list[str]] = {
         "features {in}/d.txt --trees 2",
         "features {in}/d.csv --trees 2 --json",
         "features {in}/d.csv --trees 0",
-        "features {in}/d.txt --model {in}/m.pomona",
+        "features {in}/d.txt --model {in}/l.pomona",
         "features {in}/d.csv --model {in}/m.pomona --json",
     ],
     "informative": [
@@ -330,6 +330,7 @@ NO_CHANGE: dict[tuple[str, str], str] = {
     ("export", "engine_version"): "what is written may be the same for every version",
     ("export {in}/m.pomona", "nonnegative"): "no score is below 0",
     ("explain {in}/l.pomona", "background"): "the mean of features that are scaled inside each query is 0",
+    ("features {in}/d.csv --model", "doc_id"): _NO_FEATURE,
     ("optimality {in}/m.pomona {in}/d.csv", "doc_id"): _NO_FEATURE,
     ("parity {in}/m.pomona {in}/d.csv", "doc_id"): _NO_FEATURE,
     ("parity", "feature_map"): "the names are checked, and scores do not depend on them",

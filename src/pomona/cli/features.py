@@ -94,6 +94,8 @@ def features(
         raise typer.BadParameter("--undefined has no effect on a table, whose empty cells are undefined")
     if model is not None:
         option.refuse_unused(context, "with --model", f"{used} model group")
+        if as_json:
+            option.refuse_unused(context, "with --json", f"{used} model group".replace(" top", ""))
         columns = option.named_columns(label, qid, doc_id)
         of_file: dict[str, Any] = {"columns": columns, "undefined": undefined}
         _importance(data, model, measure or None, shuffles, group or [], top, of_file, out, as_json=as_json)
