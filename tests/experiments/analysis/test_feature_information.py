@@ -106,7 +106,7 @@ def test_a_is_that_of_all_pairs(data):
 
 def test_real_labels_and_queries_without_pairs():
     random = np.random.default_rng(1)
-    labels = np.where(np.arange(60) < 20, 1.0, random.normal(size=60).round(1))
+    labels = np.where(np.arange(60) < 20, 1.0, np.abs(random.normal(size=60)).round(1))
     data = pm.Dataset(random.normal(size=(60, 2)), labels, np.arange(60) // 10)
     assert n_queries_with_pairs(data) == 4
     for feature, row in enumerate(rows(data)):
