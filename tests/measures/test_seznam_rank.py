@@ -3,9 +3,10 @@ import itertools
 import numpy as np
 import pytest
 
+import pomona as pm
 from golden import thesis
 from pomona.errors import InputError
-from pomona.measures.lists import ScoredQueries
+from pomona.measures.lists import RankedLists, ScoredQueries
 from pomona.measures.parse import measure
 from pomona.measures.seznam_rank import FLAT_WEIGHTS, SR4, WEIGHTS, SeznamRank
 from pomona.objectives.lambdas import LambdaObjective
@@ -98,3 +99,17 @@ def test_refusals():
         SR4().of_query([5])
     with pytest.raises(InputError, match="not an integer"):
         SR4().of_query([0.5])
+
+
+def test_labels_on_another_scale_are_noted():
+    five_grades = RankedLists.of_labels([[4, 3, 0], [1, 2]])
+    assert SR4().notes(five_grades) == []
+    (zero, top) = SeznamRank().notes(five_grades)  # labels of SR4, judged by SR
+    assert "label 0 counts as unlabelled: SeznamRank is for labels 1 to 5, sr4 for labels 0 to 4" in zero
+    assert "largest label is 4, below the top grade 5" in top
+    (three_grades,) = SR4().notes(RankedLists.of_labels([[2, 1, 0], [-1, 0]]))
+    assert "largest label is 2, below the top grade 4" in three_grades
+    assert SeznamRank().notes(RankedLists.of_labels([[5, 1, -1]])) == []  # −1: not judged
+    assert SR4().notes(RankedLists.of_labels([[0, 0]])) == []  # nothing to tell
+    data = pm.Dataset([[1.0], [2.0]], [0, 2], [1, 1])
+    assert any("below the top grade 4" in note for note in pm.evaluate(data, [1, 2], "sr4").notes)

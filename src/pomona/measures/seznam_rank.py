@@ -95,6 +95,23 @@ class SeznamRank(PositionMeasure):
         """1, unless the sum itself is asked for."""
         return 1.0 if self.clip else np.inf
 
+    def notes(self, lists: RankedLists) -> list[str]:
+        """That labels are on another scale than the measure's."""
+        notes = super().notes(lists)
+        present = judged_levels(lists.levels[np.unique(lists.pool_codes)])
+        largest, outside = present.max(initial=-1.0), (present >= 0) & (present < self.lowest_grade)
+        if outside.any():
+            notes.append(
+                f"label {present[outside][0]:g} counts as unlabelled: SeznamRank is for labels "
+                f"{self.lowest_grade} to {self.top_grade}, sr4 for labels 0 to 4"
+            )
+        if 0 < largest < self.top_grade:
+            notes.append(
+                f"the largest label is {largest:g}, below the top grade {self.top_grade}: every query has "
+                "the rule of those without it, and SeznamRank is not made for fewer than five grades"
+            )
+        return notes
+
     def of_lists(self, lists: RankedLists) -> Values:
         """The value of every list, by the rule of those that hold the top grade or of those that do not."""
         holds_top = self._holds_top(lists)

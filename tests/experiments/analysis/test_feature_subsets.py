@@ -55,3 +55,17 @@ def test_means_over_folds():
         }
     )
     assert selection_means(steps).rows() == [(1, "a ×2", 0.375, 0.25, 2), (2, "b, c", 0.6, 0.75, 2)]
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_documents_without_judgment_or_weight_teach_nothing(fold, is_weighted):
+    labels = fold.train.y.copy()
+    labels[::4] = np.nan
+    weight = np.random.default_rng(0).integers(0, 3, len(labels)) if is_weighted else None
+    qid = np.repeat(fold.train.qids, fold.train.query_lengths)
+    train = pm.Dataset(fold.train.X, labels, qid, weight=weight)
+    some = Fold(train, fold.valid, fold.test)
+    (row,) = forward_selection(some, pm.measure("ndcg@10"), n_steps=1).to_dicts()
+    values = {name: linear_value(some, [name], some.valid) for name in some.train.feature_names[:7]}
+    assert row["valid"] == pytest.approx(max(values.values()), abs=1e-9)
+    assert values[row["feature"]] == pytest.approx(row["valid"], abs=1e-9)

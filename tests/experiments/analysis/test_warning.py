@@ -122,3 +122,13 @@ def test_a_final_evaluation_that_is_not_by_the_definition(convention, empty, rea
     told = [text for text in said if "by its definition" in text]
     expected = f"{convention}:ndcg@10 is not ndcg@10 by its definition on one ({reason})"
     assert [text.startswith(expected) for text in told] == [True] * (reason is not None)
+
+
+def test_measures_for_labels_of_another_scale():
+    results = invent(measures=("ndcg@10", "err@20", "sr4"))
+    err, seznam = warnings(described(results))
+    assert err.startswith("err@20 on one: the largest label is 2, below max_grade=4")
+    assert seznam.startswith("sr4 on one: the largest label is 2, below the top grade 4")
+    assert warnings(described(results, max_label=4.0)) == []
+    said = warnings(described(invent(measures=("ndcg@10", "err(max_grade=2)@20"))))
+    assert said == []

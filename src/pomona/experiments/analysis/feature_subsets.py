@@ -37,11 +37,15 @@ class _Regression:
     """LinearRegression on subsets of features, from moments that are summed once."""
 
     def __init__(self, train: Dataset, l2: float) -> None:
-        weights, target = np.ones(train.n_docs), train.y.astype(np.float64)
-        center = weighted_means(train.X, weights)
-        self._matrix = gram(train.X, weights, center)
+        X, target = train.X, train.y.astype(np.float64)
+        weights = np.ones(len(X)) if train.weight is None else train.weight.astype(np.float64)
+        used = (weights > 0) & ~np.isnan(target)  # a document that was not judged has no term
+        if not used.all():
+            X, target, weights = X[used], target[used], weights[used]
+        center, level = weighted_means(X, weights), float((weights * target).sum() / weights.sum())
+        self._matrix = gram(X, weights, center)
         self._matrix[np.diag_indices_from(self._matrix)] += l2
-        self._slope = feature_sums(train.X, target - target.mean(), center)
+        self._slope = feature_sums(X, weights * (target - level), center)
         self.varying: list[int] = np.flatnonzero(np.diag(self._matrix) > l2).tolist()
         """The features that are not constant in every query, and so may have a weight."""
 

@@ -13,6 +13,7 @@ from pomona.experiments.analysis.pooled import Pooled
 from pomona.experiments.analysis.variant import valid_means, variants
 from pomona.experiments.findings import Findings
 from pomona.measures.base import Measure
+from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
 
 if TYPE_CHECKING:
@@ -134,6 +135,11 @@ def _rules(results: Results, dataset: str, main: str) -> Iterator[str]:
             "relevant document: no ranking is better than another there, and it counts 0 or 1 as the "
             "convention says; drop_empty = true leaves such queries out"
         )
+    # Of what a measure has to say of labels, that which their largest one tells.
+    largest = RankedLists.of_labels([[facts["max_label"]]])
+    for column, judge in judges.items():
+        for note in () if judge is None else judge.notes(largest):
+            yield f"{column} on {dataset}: {note}"
     judge = judges[main]
     if judge is None:
         return
