@@ -226,3 +226,18 @@ def test_two_measures_never_share_a_column(make_spec, tmp_path):
     assert next(iter(make_spec(measures=texts[:1]).judged())) == "Top"
     with pytest.raises(PomonaError, match="is called Top, as another is"):
         make_spec(measures=texts).judged()
+
+
+def test_a_measure_that_names_the_definition_is_judged_by_it(tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_text(
+        'measures = ["ndcg@10", "definition:ndcg(gain=linear)@10", "Definition:sr4"]\n'
+        'conventions = ["letor4"]\n'
+        '[[dataset]]\nsource = "mq2008"\n[[ranker]]\nranker = "mart"\n'
+    )
+    spec = read_spec(path, needs_data=False)
+    assert spec.measures == ("ndcg@10", "definition:ndcg(gain=linear)@10", "definition:sr4")
+    columns = {text: column for (text, _), column in spec.columns().items() if text in spec.measures}
+    assert list(columns.values()) == ["letor4:ndcg@10", "ndcg(gain=linear)@10", "sr4"]
+    path.write_text(spec.to_toml())
+    assert read_spec(path, needs_data=False).measures == spec.measures

@@ -213,7 +213,7 @@ class Spec(Record):
                 if not getattr(self, key):
                     raise InputError("expected one at least, found none")
         self._replace("name", lambda name: name or " ".join(data.name for data in self.datasets))
-        self._replace("measures", partial(each_once, written=_measure_text))
+        self._replace("measures", partial(each_once, written=_judged_text))
         self._replace("conventions", partial(_conventions, measures=self.measures))
         self._replace("seeds", lambda seeds: different(seeds, least=0))
         self._replace("baseline", lambda asked: _label_like(asked, [row.label for row in self.rankers]))
@@ -383,6 +383,15 @@ def _lines(table: Mapping[str, Any]) -> list[str]:
 def _measure_text(text: Any) -> str:
     """A measure as it is always written; one in a user's own file keeps its path."""
     return text if _is_in_file(text) else str(parse_measure(text))
+
+
+def _judged_text(text: Any) -> str:
+    """A measure as it is always written, with the convention that it names: also where that is `definition`.
+
+    Otherwise `definition:ndcg@10` would be judged by the conventions of the spec.
+    """
+    is_own = isinstance(text, str) and text.strip().lower().startswith("definition:")
+    return "definition:" * is_own + _measure_text(text)
 
 
 def _is_in_file(text: Any) -> bool:
