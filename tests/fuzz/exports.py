@@ -50,7 +50,7 @@ from reference import forest as plain
 from reference.engine import as_rows, elastic_score, plugin_score, solr_score, vespa_score
 from reference.foreign import lightgbm_text, xgboost_model
 
-N_SMALL = 20
+N_SMALL = 16
 N_FEATURES = 4
 NAMES = [f"attribute(a{j})" for j in range(N_FEATURES)]
 MOST = float(np.finfo(np.float32).max)
