@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pomona as pm
+from pomona import read_letor
 from pomona.data.content_order import _hashes, in_content_order
 from pomona.data.taken_rows import TakenRows
 
@@ -135,3 +136,14 @@ def test_labels_of_documents_that_do_not_count_only_tell_alike_ones_apart():
         ordered = in_content_order(data, data.gathered().weight).gathered()
         ends.append((ordered.X.tolist(), ordered.y.tolist()))
     assert ends[0] == ends[1]
+
+
+def test_documents_that_nobody_judged_have_one_order_however_their_nan_was_written(tmp_path):
+    columns = zip(["nan", "-nan", "1", "NaN", "0"], "aabba", "53124", strict=True)
+    lines = [f"{label} qid:{q} 1:{x}" for label, q, x in columns]
+    found = []
+    for order in ([0, 1, 2, 3, 4], [3, 0, 4, 2, 1]):
+        texts = [lines[k].replace("-nan", "nan") if order[0] else lines[k] for k in order]
+        (tmp_path / "a.txt").write_text("\n".join(texts) + "\n")
+        found.append(in_content_order(read_letor(tmp_path / "a.txt")).gathered().X.tolist())
+    assert found[0] == found[1]

@@ -292,3 +292,11 @@ def test_weights_of_rows_that_are_named_otherwise_are_refused():
     X = pd.DataFrame({"bm25": [1.0, 2.0]}, index=[5, 6])
     with pytest.raises(InputError, match="index of weight"):
         Dataset(X, [0, 1], [1, 1], weight=pd.Series([1.0, 2.0]))
+
+
+def test_names_of_features_differ_and_are_texts():
+    with pytest.raises(InputError, match="two features are called 'a'"):
+        Dataset([[1, 2, 3]], [0], [1], feature_names=["b", "a", "a"])
+    with pytest.raises(InputError, match="two features are called '1'"):
+        Dataset([[1, 2]], [0], [1], feature_names=[1, "1"])
+    assert Dataset([[1, 2]], [0], [1], feature_names=[1, 2]).feature_names == ("1", "2")

@@ -230,3 +230,14 @@ def test_nan_labels_and_labels_below_0_of_text(tmp_path):
         with pytest.warns(UserWarning, match=r"a\.txt: 1 label is below 0") as told:
             read(tmp_path / "a.txt", **options)
         assert len(told) == 1
+
+
+def test_files_that_name_their_features_otherwise_are_not_joined(tmp_path):
+    (tmp_path / "a.txt").write_text(LETOR)
+    (tmp_path / "b.txt").write_text(LETOR.replace("qid:7", "qid:8"))
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    (tmp_path / "a.txt.features.json").write_text('{"1": "bm25"}')
+    assert read(files).feature_names == ("bm25",)
+    (tmp_path / "b.txt.features.json").write_text('{"1": "clicks"}')
+    with pytest.raises(InputError, match=r"b\.txt\.features\.json: other names than those of .*a\.txt"):
+        read(files)

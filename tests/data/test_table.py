@@ -219,6 +219,8 @@ def test_a_byte_order_mark_is_left_out(tmp_path, suffix):
         ("label,qid,x\n0,1,inf\n0,1,-1e400\n", "'x' holds a finite value beyond float32 in row 2"),
         ("label,qid,x\n16777217,1,1\n", "label 16777217 of document 0 is beyond"),
         ("label,qid,x\n9007199254740993,1,1\n", "label 9007199254740993 of document 0 is beyond"),
+        (",label,qid,x\n0,1,1,3\n1,0,1,4\n", r":1: column 1 has no name: .*index=False"),
+        ("label,qid,x,\n1,1,2,\n0,1,3,\n", r":1: column 4 has no name"),
         ("label,qid,x\n0,1\n", r":2: found 2 cells, expected 3 as in the head"),
         ("label,qid,x,x\n0,1,2,3\n", r":1: two columns are called 'x'"),
         ("label,qid,x,qid\n0,1,2,3\n", r":1: two columns are called 'qid'"),

@@ -60,7 +60,9 @@ def report(
     given = {} if queries is None else query_columns(queries, by or [], qid)
     columns = {name: {str(key): value for key, value in of.items()} for name, of in given.items()}
     if queries is not None and "slices" not in wanted:
-        raise typer.BadParameter("--queries has no effect without the section slices, which --only leaves out")
+        raise typer.BadParameter(
+            "--queries has no effect without the section slices, which --only leaves out"
+        )
     results = read_results(directory)
     place = out or (directory / "report-only" if names else directory)
     if out is None:

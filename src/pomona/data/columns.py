@@ -311,7 +311,13 @@ def checked_labels(y: ArrayLike, n_docs: int) -> Labels:
                 f"label {values[row]} of document {row} is beyond what float32 holds ({LARGEST_LABEL})"
             )
     _warn_of_merged(values, labels)
-    return labels
+    return one_nan(labels)
+
+
+def one_nan(labels: Labels) -> Labels:
+    """The labels with one NaN for all: others have other bits, and −nan is read from text."""
+    unjudged = np.isnan(labels)
+    return np.where(unjudged, np.float32(np.nan), labels) if unjudged.any() else labels
 
 
 def _warn_of_merged(values: NDArray[Any], labels: Labels) -> None:

@@ -148,6 +148,11 @@ class Dataset:
             X, column_names, categories = columns_of_frame(X, rounding=rounding)
             has_names = column_names != [str(j) for j in range(len(column_names))]
             feature_names = column_names if feature_names is None and has_names else feature_names
+        if feature_names is not None:
+            feature_names = [str(name) for name in feature_names]
+            if len(set(feature_names)) < len(feature_names):
+                twice = next(name for name in feature_names if feature_names.count(name) > 1)
+                raise InputError(f"two features are called {twice!r}: rename one")
         features = checked_features(X, rounding)
         labels = checked_labels(y, len(features))
         weights = None if weight is None else checked_weights(weight, labels.size)

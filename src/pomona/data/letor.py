@@ -26,7 +26,7 @@ from pomona._machine import in_units, memory_room, require_memory
 from pomona._types import Features, Labels, Offsets
 from pomona.data import _letor_kernels as kernels
 from pomona.data import parsed_cache
-from pomona.data.columns import LARGEST_LABEL, warn_of_negative
+from pomona.data.columns import LARGEST_LABEL, one_nan, warn_of_negative
 from pomona.data.compression import is_plain, plain_name
 from pomona.data.dataset import Dataset
 from pomona.data.letor_source import (
@@ -263,7 +263,7 @@ def _read_heads(source: LetorSource, with_queries: bool) -> _Heads:
         np.concatenate([part[field] for part in parts]) for field in range(4)
     )
     width = max(part[5] for part in parts)
-    heads = _Heads(labels, queries, queries_at, features_at, None, width, error)
+    heads = _Heads(one_nan(labels), queries, queries_at, features_at, None, width, error)
     heads = _with_exact_labels(source, heads)
     return heads if all(part[4] for part in parts) else _with_named_queries(source, heads)
 

@@ -101,7 +101,14 @@ def read(
     except InputError as error:
         raise InputError(str(error), files[0]) from None
     warn_of_shared_queries([piece.qids for piece in pieces], [batch[0] for batch in batches])
-    return data if is_table(files[0]) else with_names_beside(data, files[0])
+    if is_table(files[0]):
+        return data
+    data = with_names_beside(data, files[0])
+    for file in files[1:]:  # a file without names has those of the first, as another of no names
+        other = _names_beside(file)
+        if other is not None and with_names_beside(data, file).feature_names != data.feature_names:
+            raise InputError(f"other names than those of {files[0]}: read the files apart", other)
+    return data
 
 
 def read_parts(source: Source, *, undefined: float = ABSENT, **columns: Any) -> dict[str, Dataset]:

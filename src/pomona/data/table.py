@@ -286,6 +286,13 @@ def _read_delimited(file: Path, source: Any, separator: str, qid: str, doc_id: s
         original, mark, _ = name.rpartition("_duplicated_")
         if (mark and original in frame.columns) or blanks.get(name) in frame.columns:
             raise InputError(f"two columns are called {blanks.get(name, original)!r}: rename one", file, 1)
+    if "" in (stripped := [name.strip(" ") for name in frame.columns]):
+        raise InputError(
+            f"column {stripped.index('') + 1} has no name: name it, or leave it out (pandas writes row "
+            "numbers so without index=False)",
+            file,
+            1,
+        )
     for name in frame.columns:
         column = frame[name]
         if column.dtype != pl.String:
