@@ -9,6 +9,7 @@ from __future__ import annotations
 from pomona._when_used import when_used
 
 with when_used("scipy.stats", "scipy.special", "pandas", "narwhals", "narwhals.stable", "narwhals.stable.v2"):
+    from sklearn import get_config as get_config
     from sklearn.base import BaseEstimator as BaseEstimator
     from sklearn.base import OneToOneFeatureMixin as OneToOneFeatureMixin
     from sklearn.base import TransformerMixin as TransformerMixin

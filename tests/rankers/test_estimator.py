@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
@@ -59,3 +60,32 @@ def test_what_has_no_parameters_cannot_be_given_some():
         with pytest.raises(InputError, match=f"{name} cannot be set"):
             ranker.set_params(**{name: 3})
     assert pm.Ensemble("mart").set_params(member=pm.MART(), member__n_leaves=3).member.n_leaves == 3
+
+
+def test_numbers_of_numpy_neither_overflow_nor_round():
+    """np.int8(100) * np.int8(5) is −12, float16 holds three digits."""
+    data = pm.simulate(20, docs_per_query=8, n_features=4, seed=0)
+    pairs = (
+        (
+            pm.CoordinateAscent(max_iterations=np.int8(100), n_restarts=np.int8(5), seed=np.int8(3)),
+            pm.CoordinateAscent(max_iterations=100, n_restarts=5, seed=3),
+        ),
+        (pm.PRank(radius=np.float16(0.3), averaged=np.True_), pm.PRank(radius=float(np.float16(0.3)))),
+        (pm.MART(n_trees=np.int8(3), l2=np.float16(0.1)), pm.MART(n_trees=3, l2=float(np.float16(0.1)))),
+        (
+            pm.RankNet(hidden=np.array([4, 3]), n_epochs=np.int8(2), mixed_precision=np.False_),
+            pm.RankNet(hidden=(4, 3), n_epochs=2),
+        ),
+        (pm.RankNet(hidden=np.int32(4), n_epochs=2), pm.RankNet(hidden=4, n_epochs=2)),
+    )
+    for odd, plain in pairs:
+        given = odd.get_params()
+        assert (odd.fit(data).predict(data) == plain.fit(data).predict(data)).all()
+        assert all(odd.get_params()[name] is value for name, value in given.items())
+
+
+def test_repr_leaves_nothing_out():
+    ranker = pm.LambdaMART(monotone=(1,) * 40, interactions=(tuple(range(40)),), n_trees=np.int64(3))
+    again = eval(repr(ranker), {"LambdaMART": pm.LambdaMART, "np": np})
+    assert again.get_params() == ranker.get_params()
+    assert repr(pm.MART()) == "MART()"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from pomona._other_names import unknown_parameter
-from pomona._sklearn import NotFittedError, estimator_html_repr
+from pomona._sklearn import NotFittedError, estimator_html_repr, get_config
 from pomona.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,6 +72,35 @@ class Estimator(BaseEstimator):
                 )
         super().set_params(**parameters)
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The call that makes it: every parameter that is not the default, which scikit-learn cuts short."""
+        signature = inspect.signature(type(self)).parameters
+        only_changed = get_config()["print_changed_only"]
+        shown = [
+            f"{name}={value!r}"
+            for name, value in self.get_params(deep=False).items()
+            if not only_changed or name not in signature or repr(signature[name].default) != repr(value)
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @contextlib.contextmanager
+    def plain_parameters(self) -> Iterator[None]:
+        """The parameters as plain Python has them, in the body: numbers of NumPy overflow and round.
+
+        So no method of learning has to think of `np.int8(100)`, whose sum with 100 is −56.
+        """
+        given = self.get_params(deep=False)
+        plain = {name: _plain(value) for name, value in given.items()}
+        changed = {name: value for name, value in plain.items() if value is not given[name]}
+        for name, value in changed.items():
+            setattr(self, name, value)
+        try:
+            yield
+        finally:
+            for name, value in changed.items():
+                if getattr(self, name, None) is value:
+                    setattr(self, name, given[name])
+
     def check_fitted(self) -> None:
         """Refuse to go on before `fit`."""
         if not self.__sklearn_is_fitted__():
@@ -95,3 +126,18 @@ class Estimator(BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _plain(value: Any) -> Any:
+    """A value without NumPy; itself, where it is."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return tuple(_plain(one) for one in value)
+    if type(value) in (list, tuple):
+        parts = [_plain(one) for one in value]
+        return value if all(one is two for one, two in zip(parts, value, strict=True)) else type(value)(parts)
+    if type(value) is dict:
+        entries = {_plain(key): _plain(one) for key, one in value.items()}
+        return value if all(one is value.get(key) for key, one in entries.items()) else entries
+    return value

@@ -37,7 +37,7 @@ from pomona._jit import kernel, over_chunks
 from pomona._types import Features, Scores, Values
 from pomona.data.dataset import Dataset
 from pomona.data.rows import read_only
-from pomona.errors import NothingToLearnError
+from pomona.errors import InputError, NothingToLearnError
 from pomona.rankers.base import SearchRange
 from pomona.rankers.inputs import documents_that_count, weights_in_queries
 from pomona.rankers.learnt import FINITE, Array
@@ -147,7 +147,12 @@ class _Newton:
         self.converged = self._steepest == 0  # no feature tells the documents of any pair apart: w stays 0
         if self.converged:
             return
-        self._penalty = 1.0 / (C * self._loss.n_pairs)
+        with np.errstate(over="ignore", divide="ignore"):
+            self._penalty = float(np.float64(1.0) / (C * self._loss.n_pairs))
+        if not 0 < self._penalty < np.inf:
+            raise InputError(
+                f"C = {C:g} is too {'large' if C > 1 else 'small'} to compute with: take one near 1"
+            )
         solution = minimize(
             self.value,
             self.coef,

@@ -31,6 +31,7 @@ import numpy as np
 
 from pomona._jit import kernel
 from pomona._types import Values
+from pomona.errors import InputError
 
 Tangent = Callable[[Values], tuple[Values, float]]
 """At w, a (slope, offset) with loss(w) = offset − slope · w and loss(v) ≥ offset − slope · v for all v."""
@@ -225,6 +226,10 @@ class CuttingPlanes:
                 best, self.coef = value, w
             self._planes.add(slope, offset)
             lowest, bound = self._planes.minimize(C)
+            if not (np.isfinite(lowest).all() and np.isfinite(bound)):
+                raise InputError(
+                    f"C = {C:g} or the features are too large to compute with: lower C, or scale X"
+                )
             self.gap = (best - bound) / C
             if self.gap <= self._tolerance:
                 self.converged = True
