@@ -19,7 +19,6 @@ import types
 import typing
 from dataclasses import dataclass, fields
 from functools import cache
-from numbers import Integral, Real
 from typing import Annotated, Any, Literal, Union
 
 import numpy as np
@@ -171,7 +170,9 @@ def admits(kind: Any, value: Any) -> bool:
     if kind is bool:
         return isinstance(value, bool | np.bool_)
     if kind in (int, float):
-        return isinstance(value, Integral if kind is int else Real) and not isinstance(value, bool)
+        numbers = (int, np.integer) if kind is int else (int, float, np.integer, np.floating)
+        # No fractions, nor longer floats: kernels and model files hold neither.
+        return isinstance(value, numbers) and not isinstance(value, bool | np.longdouble)
     return isinstance(value, kind) if isinstance(kind, type) else True
 
 

@@ -1,6 +1,8 @@
 import json
 import struct
 import zlib
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pomona as pm
 from pomona._arrays import write_arrays
 from pomona.errors import PomonaError
 from pomona.rankers.model_file import (
+    exact_parameters,
     parameters_from_json,
     parameters_to_json,
     read_model,
@@ -214,3 +217,35 @@ def test_the_arrays_of_a_part_are_told_by_their_prefix():
         "a": [0],
         "1.a": [1],
     }
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *((1, 0.5), [1, 2], ((1, 2), ("a",)), [[0], (1,)], {"clicks": 1}, {0: (1, 2)}, {"list": [1]}, {}),
+        *(np.array([1, 0, -1]), np.array([0.1], np.float32), np.array([True]), np.array([[1.0], [2.0]])),
+        *(1 / 3, 5e-324, 1e308, float("inf"), -0.0, 10**30, "ü\n", "", None, True),
+        *(pm.measure("ndcg@7"), pm.measure(f"rbp(p={1 / 3})"), pm.measure("letor4:ap")),
+    ],
+    ids=repr,
+)
+def test_parameters_come_back_as_they_were(value):
+    written = json.loads(json.dumps(exact_parameters({"x": value})))
+    (read,) = parameters_from_json(written).values()
+    assert type(read) is type(value)
+    assert repr(read) == repr(value)
+    if isinstance(value, np.ndarray):
+        assert read.dtype == value.dtype
+
+
+def test_types_of_arrays_that_could_hold_objects_are_refused():
+    for kind in ("O", "|O8", "U9", "M8[s]", "V8", "f16", ""):
+        with pytest.raises(ValueError, match="an array of type"):
+            parameters_from_json({"x": {"array": [1], "dtype": kind}})
+
+
+def test_numbers_that_no_file_holds_are_refused_before_the_training():
+    data = pm.Dataset(np.arange(6.0)[:, None], [0, 1, 2, 1, 0, 2], [1, 1, 1, 2, 2, 2])
+    for number in (Fraction(1, 3), np.longdouble("0.1"), Decimal("0.1"), 1j):
+        with pytest.raises(PomonaError, match="l2 must be a number"):
+            pm.LinearRegression(l2=number).fit(data)

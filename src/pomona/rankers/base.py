@@ -45,7 +45,7 @@ from pomona.rankers.inputs import (
     weighted,
 )
 from pomona.rankers.learnt import check_learnt
-from pomona.rankers.model_file import parameters_to_json, write_model
+from pomona.rankers.model_file import exact_parameters, parameters_to_json, write_model
 from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import check_parameters, refuse_unknown_names
 from pomona.rankers.trace import Trace
@@ -299,7 +299,8 @@ class Ranker(Estimator):
             self._learnt_from = train
             if trace is not None:
                 trace.start(train, type(self).__name__, self.parsed_measure)
-            self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
+            with self.plain_parameters():
+                self.learn(train.gathered(), None if held_out is None else held_out.gathered(), weights)
             for name in self.row_attributes:
                 setattr(self, name, train.to_input_order(getattr(self, name)))
             log = self._log
@@ -411,7 +412,7 @@ class Ranker(Estimator):
     def written(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Parameters, what was learnt and how, as (what JSON holds, arrays)."""
         facts, arrays = self.get_state()
-        parameters = parameters_to_json(self.get_params(deep=False))
+        parameters = exact_parameters(self.get_params(deep=False))
         learnt = {
             "n_features": self.n_features_in_,
             "feature_names": list(self.feature_names_),

@@ -6,6 +6,7 @@ that it has its own version, for when models change and the container does not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ from numpy.typing import NDArray
 from pomona._arrays import read_arrays, write_arrays
 from pomona.errors import InputError
 from pomona.measures.base import Measure
+from pomona.measures.parse import measure as parse_measure
 
 _KIND = "model"
 _VERSION = 2
 _MAGIC = b"POMONA"
 _OWN_MEASURE = "class of measure"
+_ARRAY_TYPE = re.compile(r"[<>|=][biuf][1248]")
 _REMEDY = "copy or save the model again, or upgrade Pomona if a newer one wrote it"
 
 
@@ -31,7 +34,7 @@ def write_model(
     header = {"version": _VERSION, "ranker": kind, "parameters": dict(parameters)}
     try:
         write_arrays(path, _KIND, header, arrays)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"the model cannot be written, a parameter is no JSON ({error})", path) from None
 
 
@@ -77,15 +80,49 @@ def parameters_to_json(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _to_json(name, value) for name, value in values.items()}
 
 
+def exact_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as JSON keeps them, and `parameters_from_json` gives them back just as they were."""
+    return {name: _exactly(name, value) for name, value in values.items()}
+
+
+def _exactly(name: str, value: Any) -> Any:
+    """Tuples are lists of JSON; what else has parts is a table with one name that no other has."""
+    if isinstance(value, Measure) and value.is_registered:
+        return {"measure": str(value)}
+    if isinstance(value, tuple):
+        return [_exactly(name, part) for part in value]
+    if isinstance(value, list):
+        return {"list": [_exactly(name, part) for part in value]}
+    if isinstance(value, np.ndarray):
+        return {"array": _to_json(name, value), "dtype": value.dtype.str}
+    if isinstance(value, dict):
+        return {"dict": [[_exactly(name, key), _exactly(name, part)] for key, part in value.items()]}
+    return _to_json(name, value)
+
+
 def parameters_from_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as they were: JSON knows no tuples, and no parameter is a list."""
+    """Parameters as they were; lists of JSON are tuples."""
     return {name: _from_json(value) for name, value in values.items()}
 
 
 def _from_json(value: Any) -> Any:
-    if isinstance(value, dict) and value.keys() == {_OWN_MEASURE, "parameters"}:
+    if isinstance(value, list):
+        return tuple(map(_from_json, value))
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {_OWN_MEASURE, "parameters"}:
         return _own_measure(str(value[_OWN_MEASURE]), parameters_from_json(value["parameters"]))
-    return tuple(value) if isinstance(value, list) else value
+    if value.keys() == {"measure"}:
+        return parse_measure(str(value["measure"]))
+    if value.keys() == {"list"}:
+        return list(_from_json(value["list"]))
+    if value.keys() == {"array", "dtype"}:
+        if not _ARRAY_TYPE.fullmatch(str(value["dtype"])):
+            raise ValueError(f"an array of type {value['dtype']!r:.40}")
+        return np.array(value["array"], value["dtype"])
+    if value.keys() == {"dict"}:
+        return {_from_json(key): _from_json(part) for key, part in value["dict"]}
+    return value  # of an earlier version
 
 
 def _own_measure(place: str, parameters: dict[str, Any]) -> Measure:
