@@ -27,7 +27,7 @@ from pomona.transformers.quartile_fill import QuartileFill
 from pomona.transformers.query_difference import QueryDifference
 from pomona.transformers.query_rank import QueryRank
 
-N_SMALL = 40
+N_SMALL = 30
 _LEARNING = [kind for kind in KINDS if kind not in ("ideal", "worst")]  # which read the labels to score
 _MEASURES = ("ndcg@5", "ap", "err@3", "p@2", "rr", "rbp(p=0.7)", "wta", "pfound")
 

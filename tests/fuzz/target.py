@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 TARGETS = (
-    *("letor", "trec", "table", "labels", "model", "spec", "rows", "exports", "options"),
-    *("verbs", "budget", "kill"),
+TARGETS = (
+    *("letor", "trec", "table", "labels", "model", "save_load", "spec"),
+    *("rows", "permutations", "exports", "options", "verbs", "budget", "kill"),
+)
 )
 
 

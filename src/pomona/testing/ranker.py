@@ -283,7 +283,7 @@ def check_weights(ranker: Ranker) -> None:
 
 
 def check_weights_inside_queries(ranker: Ranker) -> None:
-    """Weights that differ inside queries are used, or a warning says why they are not."""
+    """Weights that differ inside queries are used, or warned of; no label (NaN) means no weight."""
     data, random = train_data(), np.random.default_rng(0)
     weights = random.integers(1, 9, data.n_docs) / 2
     means, _ = weights_in_queries(weights, data)
@@ -297,6 +297,17 @@ def check_weights_inside_queries(ranker: Ranker) -> None:
         "weights that differ inside queries must make a difference, or a warning must say why only the mean "
         "weight of a query is used: pomona.rankers.inputs.means_of_queries gives both",
     )
+    is_judged = random.random(data.n_docs) > 0.2
+    labels = np.where(is_judged, data.y, 0)
+    unjudged = Dataset(data.X, np.where(is_judged, labels, np.nan), data.qid)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*uses the mean weight")
+        one = new_ranker(ranker, seed=3).fit(unjudged)
+        other = new_ranker(ranker, seed=3).fit(
+            Dataset(data.X, labels, data.qid), sample_weight=is_judged.astype(float)
+        )
+    promise = "documents without a label (NaN) must teach what documents of label 0 and weight 0 do"
+    require_equal(other.predict(fresh_data()), one.predict(fresh_data()), promise)
 
 
 def check_refusals(ranker: Ranker) -> None:

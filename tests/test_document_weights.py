@@ -242,7 +242,7 @@ def test_equal_weights_inside_queries_are_weights_of_queries(train, fresh):
     assert documents_that_count(train, weights)[0] is train
 
 
-@pytest.mark.parametrize("name", sorted(set(LEARNING) - {*WHOLE_QUERIES, "linearcombination"}))
+@pytest.mark.parametrize("name", LEARNING)
 @pytest.mark.filterwarnings("ignore:.*uses the mean weight", "ignore:.*raise.* max_iterations")
 def test_an_unjudged_document_counts_like_one_of_label_0_and_weight_0(name, train, fresh):
     """Its label is NaN; the measure that training watches sees no gain in either."""
