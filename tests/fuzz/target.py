@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 
 TARGETS = (
-TARGETS = (
     *("letor", "trec", "table", "labels", "model", "save_load", "spec"),
     *("rows", "permutations", "exports", "options", "verbs", "budget", "kill"),
-)
 )
 
 
