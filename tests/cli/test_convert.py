@@ -98,3 +98,43 @@ def test_data_by_the_name_of_the_output(tmp_path):
 def test_a_model_needs_a_format(model, tmp_path):
     with pytest.raises(InputError, match="a model needs --format"):
         run(tmp_path / "m.txt", "-o", tmp_path / "m.json")
+
+
+def test_a_split_is_a_fold(tmp_path):
+    pm.write_letor(DATA, tmp_path / "all.txt")
+    told = run(tmp_path / "all.txt", "--split", "0.6,0.2,0.2", "-o", tmp_path / "fold")
+    assert told.stdout.startswith(f"20 queries, {DATA.n_docs} documents, 5 features: ")
+    parts = pm.load(tmp_path / "fold")
+    assert [part.n_queries for part in parts] == [12, 4, 4]
+    for part, expected in zip(parts, DATA.split([0.6, 0.2, 0.2]), strict=True):
+        assert part.qids.tolist() == expected.qids.tolist()
+        assert part.y.tolist() == expected.y.tolist()
+    words = ["--split", "0.8,0.2", "--seed", 3, "-f", "csv", "-o", tmp_path / "two", "--json"]
+    files = json.loads(run(tmp_path / "all.txt", *words).stdout)["files"]
+    assert [path.rpartition("/")[2] for path in files] == ["train.csv", "test.csv"]
+    test = pm.read(tmp_path / "two" / "test.csv")
+    assert test.qids.tolist() == DATA.split([0.8, 0.2], 3)[1].qids.tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--split", "0.8,0.3", "-o", "out"], "add up to 1, as 0.6,0.2,0.2"),
+        (["--split", "1", "-o", "out"], "expected the shares"),
+        (["--split", "half,half", "-o", "out"], "expected the shares"),
+        (["--seed", "1", "-o", "out"], "--seed has no effect without --split"),
+    ],
+)
+def test_splits_that_are_none(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pm.write_letor(DATA, tmp_path / "all.txt")
+    assert message in " ".join(run("all.txt", *words).output.replace("│", " ").split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_split_needs_a_directory_and_enough_queries(tmp_path):
+    pm.write_letor(DATA.take([0, 1]), tmp_path / "all.txt")
+    with pytest.raises(InputError, match="add -o DIRECTORY"):
+        run(tmp_path / "all.txt", "--split", "0.5,0.5")
+    with pytest.raises(InputError, match="2 queries are too few"):
+        run(tmp_path / "all.txt", "--split", "0.6,0.2,0.2", "-o", tmp_path / "out")

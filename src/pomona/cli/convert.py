@@ -35,9 +35,9 @@ LogName = Annotated[str | None, typer.Option(help="Of a log: which one, where a 
 
 _USED = {
     "of a feature log": "judgments out undefined unjudged log_name",
-    "of standard input": "format out from_format qrels label qid doc_id unjudged",
+    "of standard input": "format out from_format qrels label qid doc_id unjudged split seed",
     "of a TREC run": "format out qrels unjudged",
-    "of data": "format out label qid doc_id unjudged",
+    "of data": "format out label qid doc_id unjudged split seed",
     "of a model": "format out engine_version feature_map nonnegative model_name store raw",
     "of a model in Pomona's own format": "format out",
 }
@@ -66,6 +66,14 @@ def convert(
     undefined: option.Undefined = None,
     unjudged: Unjudged = None,
     log_name: LogName = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Shares of training, perhaps validation, and test queries, as 0.6,0.2,0.2: OUT is then a "
+            "directory, in which train, vali and test are written."
+        ),
+    ] = None,
+    seed: option.Seed = 0,
     as_json: option.Json = False,
 ) -> None:
     """Read data, or the model of any trainer, and write it in another form.
@@ -80,6 +88,7 @@ def convert(
     Example:  pomona convert train.txt -o train.parquet
               pomona convert train.csv --label grade --qid query -f lightgbm \\
                   -o train.lgb
+              pomona convert all.csv --split 0.6,0.2,0.2 -o folder -f csv
               pomona convert run.txt --qrels qrels.txt -o run.csv
               zcat log.csv.gz | pomona convert - --from-format csv -o - > t.txt
               pomona convert lightgbm.txt -f opensearch -o model.json
@@ -101,12 +110,16 @@ def convert(
         return _convert_log(source, judgments, out, undefined, unjudged, log_name, as_json)
     if qrels is not None and not is_stream:
         check_runs([source])
+    seeded = context.get_parameter_source("seed")
+    if split is None and seeded is not None and seeded.name == "COMMANDLINE":
+        raise typer.BadParameter("--seed has no effect without --split: leave it out")
     if holds_data:
         _convert_data(
             source,
             out,
             format,
             from_format,
+            None if split is None else (option.shares("split", split), seed),
             {"qrels": qrels, "unjudged": unjudged, **option.named_columns(label, qid, doc_id)},
             as_json=as_json,
         )
@@ -158,6 +171,7 @@ def _convert_data(
     out: Path | None,
     format: str | None,
     from_format: str | None,
+    split: tuple[list[float], int] | None,
     options: dict[str, Any],
     *,
     as_json: bool,
@@ -175,15 +189,40 @@ def _convert_data(
             documents = read_documents(path, **options)
     else:
         documents = read_documents(source, **options)
-    if out is None or to_stdout:
+    if split is not None:
+        files = _split(documents.data, None if to_stdout else out, format, *split)
+    elif out is None or to_stdout:
         to_stream(documents, sys.stdout.buffer, format)
         return
-    files = [str(path) for path in write_documents(documents, out, format)]
+    else:
+        files = [str(path) for path in write_documents(documents, out, format)]
     sizes = _sizes(documents.data)
     if as_json:
-        print_json({"format": format_of(out, format), "files": files, **sizes})
+        print_json(
+            {"format": format or "letor" if split else format_of(out, format), "files": files, **sizes}
+        )
     else:
         typer.echo(f"{_in_words(sizes)}: {', '.join(files)}")
+
+
+def _split(data: Dataset, out: Path | None, format: str | None, shares: list[float], seed: int) -> list[str]:
+    """Write parts of whole queries into a directory, under the names by which a fold is read."""
+    from pomona.data.convert import Documents, write_documents
+
+    if out is None or out.is_file():
+        raise InputError("--split writes train, vali and test: add -o DIRECTORY", out)
+    kind = (format or "letor").lower()
+    ending = "txt" if kind in ("letor", "svmlight", "lightgbm", "xgboost") else kind
+    parts = data.split(shares, seed)
+    names = ("train", "vali", "test") if len(parts) == 3 else ("train", "test")
+    if any(part.n_queries == 0 for part in parts):
+        raise InputError(f"{data.n_queries} queries are too few for these shares: a part would be empty")
+    out.mkdir(parents=True, exist_ok=True)
+    written = [
+        write_documents(Documents(part), out / f"{name}.{ending}", kind)
+        for name, part in zip(names, parts, strict=True)
+    ]
+    return [str(path) for paths in written for path in paths]
 
 
 def _sizes(data: Dataset) -> dict[str, int]:

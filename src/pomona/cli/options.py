@@ -132,6 +132,20 @@ def split_measures(texts: list[str] | None) -> list[str]:
     return [measure for text in texts or [] for measure in split_outside(text)]
 
 
+def shares(name: str, text: str) -> list[float]:
+    """The shares of a split, of which there are two or three that add up to 1."""
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        found = []
+    if len(found) not in (2, 3) or not all(0 < one < 1 for one in found) or abs(sum(found) - 1) > 1e-9:
+        raise typer.BadParameter(
+            f"--{name} {text}: expected the shares of training, perhaps validation, and test queries, which "
+            "add up to 1, as 0.6,0.2,0.2"
+        )
+    return found
+
+
 def refuse_unused(context: typer.Context, how: str, used: str) -> None:
     """Refuse what was given and has no effect when a verb works in this way.
 
