@@ -36,6 +36,18 @@ def test_warnings_alone_end_well(files):
     assert result.output.splitlines()[-1].startswith("errors: 0, warnings: 1")
 
 
+def test_what_a_sparse_line_leaves_out_is_what_training_sees(tmp_path):
+    (tmp_path / "a.txt").write_text("1 qid:1 1:0 2:5\n0 qid:1 2:5\n0 qid:1 1:NULL 2:4 3:1\n")
+    findings = {one["check"]: one for one in json.loads(run(tmp_path / "a.txt", "--json").output)}
+    assert findings["conflicting labels"]["count"] == 1  # 0 and nothing are one value
+    assert (findings["value left out"]["count"], findings["value left out"]["unit"]) == (4, "values")
+    assert "undefined value" not in findings
+    (tmp_path / "a.csv").write_text("label,qid,x\n1,1,\n0,1,2\n")
+    findings = {one["check"]: one for one in json.loads(run(tmp_path / "a.csv", "--json").output)}
+    assert findings["undefined value"]["count"] == 1
+    assert "value left out" not in findings
+
+
 def test_a_leak_ends_with_one(files):
     result = run(files / "train.txt", files / "leak.txt")
     assert result.exit_code == 1

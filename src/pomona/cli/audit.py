@@ -43,7 +43,7 @@ def audit(
     parts = {}
     distinct(data)
     for source in data:
-        read = read_parts(source, **named_columns(label, qid, doc_id), undefined=float("nan"))
+        read = read_parts(source, **named_columns(label, qid, doc_id))
         for name, part in read.items():
             # A file goes by the path it was given as: two of them may have the same name.
             parts[source if len(read) == 1 else name if len(data) == 1 else f"{source} {name}"] = part

@@ -121,7 +121,7 @@ def _datasets(
         return systems_of_results(read_results(source))
     from pomona.data.read import read_parts
 
-    parts = read_parts(source, undefined=float("nan"), **columns)
+    parts = read_parts(source, **columns)
     return {source: systems_of_features(list(parts.values()))}
 
 

@@ -63,6 +63,8 @@ _WHY: dict[Severity, dict[str, str]] = {
         "identical rows": "features and label repeat within a query: their order rests on the tie rule "
         "alone.",
         "undefined value": "trees send it to a side of its own; other methods need it filled in.",
+        "value left out": "a line leaves it out, or says NULL: it is read as 0, as in every verb that is not "
+        "told otherwise.",
         "constant feature": "it tells nothing, and cannot be scaled.",
         "feature constant in each query": "it describes the query, not the document: alone it orders "
         "nothing, only together with others.",
@@ -253,6 +255,8 @@ def _row_findings(scan: Scan) -> Iterator[Finding]:
 def _value_findings(scan: Scan) -> Iterator[Finding]:
     yield _of_values(scan, "infinite value", scan.facts[1], np.isinf)
     yield _of_values(scan, "undefined value", scan.facts[0], np.isnan)
+    n_left_out = max((scan.data.n_undefined or 0) - int(scan.facts[0].sum()), 0)
+    yield Finding("value left out", scan.name, n_left_out, "values")
 
 
 def _of_values(scan: Scan, check: str, counts: NDArray[np.int64], is_odd: Callable[..., Any]) -> Finding:
