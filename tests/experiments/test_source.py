@@ -57,8 +57,23 @@ def test_a_single_file_is_cut_the_same_way(tmp_path):
     assert from_file.train.qids.tolist() == simulated.train.qids.tolist()
 
 
+@pytest.mark.parametrize("more", [{}, {"drop_empty": True}, {"split": (0.5, 0.25, 0.25)}])
+def test_rows_of_a_query_may_lie_apart(tmp_path, more):
+    table = ["label,qid,a,b", *(f"{row % 3},{row % 8},{row},{row % 5}" for row in range(48))]
+    together = [table[0], *sorted(table[1:], key=lambda line: int(line.split(",")[1]))]
+    found = []
+    for lines in (table, together):
+        (tmp_path / "f.csv").write_text("\n".join(lines))
+        sources = fold_sources(DataSpec("f", str(tmp_path / "f.csv"), **more), 2)
+        parts = [part for source in sources for part in source.load()]
+        found.append([(part.qids.tolist(), part.X.tolist(), part.y.tolist()) for part in parts])
+    assert found[0] == found[1]
+
+
 def test_cut_depends_on_the_seed_alone():
     data = pm.simulate(20, docs_per_query=3, n_features=2)
+    turned = data.take(np.arange(20)[::-1])
+    assert queries(cut(data, 1)[1]) == queries(cut(turned, 1)[1])
     assert queries(cut(data, 1)[1]) == queries(cut(data, 1)[1]) != queries(cut(data, 2)[1])
     with pytest.raises(PomonaError, match="single query cannot be cut"):
         cut(data.take([0]), 0)

@@ -79,10 +79,12 @@ class FoldSource:
     def read(self) -> Fold:
         """Read the complete fold."""
         fold = self._read_files() if self.files else self._cut_from_whole()
+        # Rows of a query may lie apart in a file.
+        fold = Fold(*(None if part is None else part.gathered() for part in fold))  # type: ignore[arg-type]
         if self.split:
             fold = self._split_anew([part for part in fold if part is not None])
-        parts = map(_answered, fold) if self.drop_empty else fold
-        fold = Fold(*(None if part is None else part.gathered() for part in parts))  # type: ignore[arg-type]
+        if self.drop_empty:
+            fold = Fold(*map(_answered, fold))
         if fold.valid is None and self.needs_valid:
             return Fold(*cut(fold.train, seed=0), fold.test)
         return fold
@@ -153,10 +155,10 @@ def forget() -> None:
 
 
 def cut(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
-    """Training and validation queries, at random."""
+    """Training and validation queries, at random: by their ids and the seed, in whatever order they stand."""
     if data.n_queries < 2:
         raise InputError("a single query cannot be cut into training and validation queries")
-    order = np.random.default_rng(seed).permutation(data.n_queries)
+    order = np.argsort(data.qids, kind="stable")[np.random.default_rng(seed).permutation(data.n_queries)]
     n_valid = max(1, round(VALID_SHARE * data.n_queries))
     return data.take(np.sort(order[n_valid:])), data.take(np.sort(order[:n_valid]))
 
@@ -206,7 +208,7 @@ def _whole(
         )
     assert source is not None
     options: dict[str, Any] = dict(columns)
-    return read(source, **options, cache=True)
+    return read(source, **options, cache=True).gathered()
 
 
 def fold_sources(data: DataSpec, n_folds: int) -> list[FoldSource]:
