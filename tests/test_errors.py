@@ -12,7 +12,9 @@ def test_the_nearest_name_is_offered():
         UnknownNameError("convention", "LETOR_4", ["letor3", "letor4", "mslr"])
     )
     assert "did you mean 'MART'" in str(UnknownNameError("ranker", "mrt", ["MART", "RankSVM"]))
-    assert "did you mean" not in str(UnknownNameError("convention", "zzz", ["letor3"]))
+    assert "did you mean 'n_trees'" in str(UnknownNameError("parameter", "trees", ["n_trees", "l2"]))
+    for name, known in (("zzz", "letor3"), ("bogus", "xgboost"), ("sum", "map")):
+        assert "did you mean" not in str(UnknownNameError("name", name, [known]))
 
 
 def test_nothing_to_learn_is_said_in_the_same_words():

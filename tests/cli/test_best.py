@@ -78,6 +78,14 @@ def test_refused(folder):
             run("train.txt", *arguments)
 
 
+def test_a_bare_time_is_seconds_and_folds_are_of_a_search_without_validation(folder):
+    found = run("train.txt", "--time", "600", "-o", "o", "-m", "ndcg@5")
+    assert found.stderr.startswith("note: --time 600 is 10 min (as in 90s, 10m, 1h30m)")
+    twice = run("train.txt", "--valid", "vali.txt", "--n-folds", "3")
+    assert twice.exit_code == 2
+    assert "--n-folds cuts DATA where there is no --valid" in twice.stderr
+
+
 def test_the_time_is_that_of_the_whole_command(folder, monkeypatch):
     monkeypatch.setattr("pomona.cli.started", time.monotonic() - 700)
     with pytest.raises(InputError, match="took longer than --time 10m: give more"):

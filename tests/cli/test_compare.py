@@ -101,6 +101,7 @@ def test_when_every_run_fails(tmp_path, monkeypatch):
         (["none.toml"], "none.toml: cannot be read"),
         (["d.txt", "--rankers", "mart", "--valid", "v.txt"], "--valid goes with a training file and --test"),
         (["no/d.txt", "--rankers", "mart"], "no/d.txt: no such file or directory: no/d.txt"),
+        ([TOY, "--rankers", "qid=mart"], "label: 'qid' is a column of the tables of results"),
         ([TOY, "--rankers", "mart,mart"], "two are called 'MART': give each its own label"),
         ([TOY, "--rankers", "IdealRanker=mart"], "two are called 'IdealRanker'"),
         ([TOY, "--rankers", "mart(n_trees=5, n_trees=6)"], "n_trees was given twice, the second time as 6"),

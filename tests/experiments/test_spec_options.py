@@ -30,8 +30,8 @@ def test_options_are_a_spec():
 
 
 def test_a_measure_with_parameters_in_a_ranker_with_parameters():
-    spec = spec_from_options(["mq2008"], "lambdamart(measure=yahoo:rbp(p=0.9)@5,n_trees=3)")
-    assert spec.rankers[0].parameters == {"measure": "yahoo:rbp(p=0.9)@5", "n_trees": 3}
+    spec = spec_from_options(["mq2008"], "lambdamart(measure=definition:rbp(p=0.9)@5,n_trees=3)")
+    assert spec.rankers[0].parameters == {"measure": "rbp(p=0.9)@5", "n_trees": 3}
 
 
 def test_simulated_data():
@@ -61,9 +61,60 @@ def test_files_and_columns(tmp_path, monkeypatch):
         ("mart(n_trees=3", "found ranker"),
         ("mart, mart", "two are called 'MART'"),
         ("mart(n_trees=x)", "found 'x', expected a whole number"),
-        ("", "expected one table"),
+        ("", "--rankers names no ranker"),
+        ("mart(n_trees=3, l2=1, n_trees=3)", "n_trees was given twice"),
+        ("mart mart", "found ranker 'mart mart', expected name"),
     ],
 )
 def test_refusals(rankers, expected):
     with pytest.raises(PomonaError, match=expected):
         spec_from_options(["mq2008"], rankers)
+
+
+OWN = "from pomona.rankers.forests.mart import MART\n\nclass R(MART):\n    name = 'r'\n"
+
+
+@pytest.mark.parametrize(
+    ("folder", "written"),
+    [
+        ("my dir", "{}"),
+        ("my dir", "mine={}(n_trees=3)"),
+        ("my dir", "'{}'"),
+        ("a (b), c=d", "'{}'"),
+        ("a (b), c=d", 'mine="{}"(n_trees=3)'),
+        ("my dir", "{escaped}(n_trees=3)"),
+    ],
+)
+def test_a_ranker_in_a_folder_of_any_name(tmp_path, folder, written):
+    path = tmp_path / folder / "mine.py"
+    path.parent.mkdir()
+    path.write_text(OWN)
+    name = f"{path}:R"
+    rankers = f"mart(n_trees=9), {written.format(name, escaped=name.replace(' ', chr(92) + ' '))}"
+    spec = spec_from_options(["simulate"], rankers)
+    assert [row.ranker for row in spec.rankers] == ["mart", name]
+    assert spec.rankers[1].parameters.get("n_trees", 3) == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "rankers", "settings", "expected"),
+    [
+        (["simulate"], "mart", {"measures": ["ndgc"]}, "--measure: unknown measure"),
+        (["simulate"], "mart", {"n_trials": 0}, "--trials: found 0, expected at least 1"),
+        (["simulate"], "mart, adarank(n_trees=1)", {}, "--rankers adarank n_trees: unknown parameter"),
+        (["simulate"], "mart", {"n_folds": 1}, "--n-folds: found 1, expected at least 2"),
+        (["mq2008"], "mart", {"n_folds": 3}, "--n-folds: every dataset has folds of its own"),
+        (["mq2008"], "mart", {"folds": [1, 1]}, "--folds: found .1, 1."),
+        (["mq2008", "x/y.txt"], "mart", {}, "x/y.txt: no such file or directory"),
+        (["mq2009"], "mart", {}, "mq2009: unknown collection, directory or file 'mq2009'"),
+        (
+            ["simulate"],
+            "mart",
+            {"valid": "v.txt", "test": "t.txt"},
+            "--test and --valid go with a training file, found simulate",
+        ),
+    ],
+)
+def test_messages_name_what_was_typed(data, rankers, settings, expected):
+    with pytest.raises(PomonaError, match=f"^{expected}|{expected}: "):
+        spec_from_options(data, rankers, **settings)

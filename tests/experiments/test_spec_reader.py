@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -208,3 +210,64 @@ def test_a_model_of_another_trainer_is_a_row(tmp_path):
         assert row.ranker == "imported"
         fitted = ranker_class(row.ranker)(**row.parameters).fit(data)
         np.testing.assert_array_equal(fitted.predict(data), pm.load_model(tmp_path / "old.txt").predict(data))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "x = " + "[" * 100_000,
+        "x = " + "{a=" * 100_000,
+        ".".join(["a"] * 50_000) + " = 1",
+        "[" + ".".join(["a"] * 50_000) + "]",
+        "x = {" + ".".join(["a"] * 50_000) + " = 1}",
+        'x = "' + '\\"' * 50_000,
+    ],
+)
+def test_what_is_nested_too_deeply_is_refused_in_a_line(tmp_path, text):
+    path = tmp_path / "s.toml"
+    path.write_text(f"# a spec\n{text}\n")
+    with pytest.raises(PomonaError) as caught:
+        read_spec(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 300
+    if '"' not in text:
+        assert re.search(r"s\.toml:2:\d+: not TOML: nested more than 50 deep$", message)
+
+
+def test_what_looks_nested_in_texts_and_comments_is_not(tmp_path):
+    path = tmp_path / "s.toml"
+    deep = "[" * 99 + "." * 99
+    path.write_text(f'# {deep}\nname = \'{deep}\'\n{DATA}{RANKER}label = """{deep}"""\n')
+    spec = read_spec(path)
+    assert (spec.name, spec.rankers[0].label) == (deep, deep)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"n_folds = 3\n{DATA}{RANKER}", ":1: n_folds: every dataset has folds of its own"),
+        (f"{DATA}draw = [0, 1]\n{RANKER}", ":3: dataset 1 draw: nothing is drawn at random here"),
+        (
+            f"{DATA}each.features = [['a'], ['a', 'b']]\ndraw = 1\n{RANKER}",
+            ":4: dataset 1 draw: nothing is drawn",
+        ),
+        (f"{DATA}noise_valid = false\n{RANKER}", ":3: dataset 1 noise_valid: there is no label_noise"),
+        (
+            f"[[dataset]]\nsimulate = {{}}\nlabel = 'y'\n{RANKER}",
+            ":3: dataset 1 label: simulated data have no",
+        ),
+        (f"{DATA}{RANKER}search.l2 = [1, 2]\n", ":5: ranker 1 search: nothing is searched without a table"),
+        (f"{DATA}[[ranker]]\nranker = 'random'\n[search]\nn_trials = 2\n", "search: no ranker here has"),
+        (f"{DATA}{RANKER}search = {{}}\n[search]\nn_trials = 2\n", "search: no ranker here has a parameter"),
+        (f"{DATA}{RANKER}label = 'qid'\n", ":5: ranker 1 label: 'qid' is a column of the tables"),
+        (f"{DATA}{RANKER}label = 'IdealRanker'\n", ":5: ranker 1 label: two are called 'IdealRanker'"),
+    ],
+)
+def test_keys_without_an_effect_and_labels_that_collide_are_refused(tmp_path, text, expected):
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    with pytest.raises(PomonaError) as caught:
+        read_spec(path)
+    assert expected in str(caught.value)

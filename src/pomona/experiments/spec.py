@@ -77,6 +77,9 @@ BOUNDS = ("ideal", "worst")
 """The rankers that no ranker can beat, or be beaten by."""
 
 
+_COLUMNS = ("dataset", "fold", "qid")
+"""The columns of the table of queries beside one for each ranker."""
+
 MEASURE_KEYS = ("measure", "valid_measure")
 """The parameters of rankers that are measures, perhaps one in a file of the user's."""
 
@@ -131,6 +134,9 @@ class RankerSpec(Record):
         arguments = ", ".join(f"{key}={show_value(value)}" for key, value in shown.items())
         name = f"{cls.__name__}({arguments})" if shown else cls.__name__
         self._replace("label", lambda label: label or name)
+        with refused_at("label"):
+            if self.label in _COLUMNS:
+                raise InputError(f"{self.label!r} is a column of the tables of results: give another label")
         with refused_at("varied"):
             if missing := [key for key in self.varied if key not in given]:
                 raise InputError(f"{missing[0]} is not among the parameters that are given")

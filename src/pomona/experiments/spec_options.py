@@ -36,6 +36,8 @@ def spec_from_options(
     folds, columns : of every dataset.
     settings : top-level keys of the file; None counts as absent.
     """
+    if not split_outside(rankers):
+        raise InputError("--rankers names no ranker: as in --rankers lambdamart,mart (pomona list rankers)")
     shared = {**(columns or {}), **({"folds": list(folds)} if folds else {})}
     tables: dict[str, Any] = {
         "dataset": [{**dataset_table(text, test, valid), **shared} for text in data],
@@ -75,6 +77,8 @@ def ranker_tables(rankers: str) -> list[dict[str, Any]]:
 def dataset_table(text: str, test: str | None = None, valid: str | None = None) -> dict[str, Any]:
     """The table [[dataset]] of one of the words `data` of `spec_from_options`."""
     if match := re.fullmatch(r"(?:([^=()]+)=)?\s*simulate\s*(?:\((.*)\))?", text):
+        if test is not None or valid is not None:
+            raise InputError(f"--test and --valid go with a training file, found {text}: leave them out")
         named = {"name": match[1].strip()} if match[1] else {}
         return {**named, "simulate": read_parameters(Simulated, assignments(match[2] or "", text))}
     name, equals, source = text.partition("=")

@@ -222,7 +222,8 @@ def _is_searched(row: RankerSpec) -> bool:
     """Whether a search would find something to change of a ranker."""
     cls = ranker_class(row.ranker)
     parameters = {**cls().get_params(deep=False), **row.parameters}
-    return any(name not in row.parameters for name in row.search or cls.space_for(parameters))
+    space = cls.space_for(parameters) if row.search is None else row.search
+    return any(name not in row.parameters for name in space)
 
 
 def _dataset(table: _Table) -> DataSpec:
