@@ -323,6 +323,7 @@ NO_CHANGE: dict[tuple[str, str], str] = {
     ("compare", "jobs"): _ANY_NUMBER,
     ("compare", "retry"): "only the directory of an earlier comparison has failed runs",
     ("compare", "time_limit"): "a limit that no run reaches",
+    ("compare", "verify"): "only the directory of an earlier comparison has damaged files",
     ("convert", "engine_version"): "what is written may be the same for every version",
     ("convert {in}/m.pomona", "nonnegative"): "no score is below 0",
     ("train mart {in}/d.csv -o o -s n_trees=3 --valid", "doc_id"): _NO_FEATURE,
