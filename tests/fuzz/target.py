@@ -19,7 +19,7 @@ import numpy as np
 
 TARGETS = (
     *("letor", "trec", "table", "labels", "model", "save_load", "spec"),
-    *("rows", "permutations", "exports", "options", "verbs", "compare", "budget", "kill"),
+    *("rows", "permutations", "exports", "options", "verbs", "measures", "compare", "budget", "kill"),
 )
 
 

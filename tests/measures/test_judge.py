@@ -73,13 +73,16 @@ def test_scores_that_would_change_in_silence_are_refused(data):
         (np.array(SCORES, "datetime64[D]"), "datetime64"),
         ([str(score) for score in SCORES], "found <U1"),
         (np.array(["3", 2, 1, 2, 1], object), "texts"),
-        (pandas.Series(SCORES, index=[4, 3, 2, 1, 0]), "index of scores"),
     ):
         with pytest.raises(InputError, match=why):
             pm.evaluate(data, scores, "ap")
-    by_name = pandas.Series(SCORES, index=[10, 20, 30, 40, 50])
-    expected = pm.evaluate(data, SCORES, "ap")
-    assert pm.evaluate(data, pandas.Series(SCORES), "ap") == pm.evaluate(data, by_name, "ap") == expected
+    X = pandas.DataFrame({"x": np.zeros(5)}, index=[10, 20, 30, 40, 50])
+    named, expected = pm.Dataset(X, data.y, data.qid), pm.evaluate(data, SCORES, "ap")
+    assert pm.evaluate(named, pandas.Series(SCORES, index=X.index), "ap") == expected
+    assert pm.evaluate(named, SCORES, "ap") == pm.evaluate(data, pandas.Series(SCORES), "ap") == expected
+    for index in ([50, 40, 30, 20, 10], range(5)):
+        with pytest.raises(InputError, match="index of scores is not that of the data"):
+            pm.evaluate(named, pandas.Series(SCORES, index=index), "ap")
 
 
 def test_a_cut_off_that_changes_nothing_is_not_in_the_name():

@@ -332,6 +332,6 @@ def _print_conventions(
     rows = [[name, *("–" if v is None else f"{v:.4f}" for v in row.values())] for name, row in table.items()]
     print_table(["convention", *wanted], rows)
     typer.echo(f"{n_queries} queries, {n_empty} of them empty; – : that tool has no such measure")
-    said = (*(f"{name}: {reason}" for name, reason in reasons.items()), *(f"note: {note}" for note in notes))
-    for line in (*_left_out(missing), *said):
+    lines = [f"{name}: {reason}" for name, reason in reasons.items()] + [f"note: {note}" for note in notes]
+    for line in (*_left_out(missing), *lines):
         typer.echo(line)

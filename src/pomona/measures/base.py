@@ -102,30 +102,27 @@ class Measure:
     def __post_init__(self) -> None:
         named = self.__dict__.pop("_named", frozenset())
         self._set("convention", convention_named(self.convention).name)
-        self._check_parameters()
+        self._check_parameters(named)
         if self.convention != "definition" and self.convention not in self.conventions:
             raise self._unknown_to_tool()
-        rules, by_rule = self._rules(), self._by_rule()
-        given = named - {"given", "convention"}
+        rules, given = self._rules(), named - {"given", "convention"}
         if "given" in named:  # a changed copy: what is as the convention has it may never have been set
+            by_rule = self._by_rule()
             given = self.given | {name for name in by_rule if getattr(self, name) != by_rule[name]}
         for name in rules.keys() - given:
             self._set(name, rules[name])
         if rules.get("k", "free") is None:
             self._set("k", None)
-        self._set("given", frozenset(given - {name for name in ("k", "ties") if self._leaves_open(name)}))
+            given -= {"k"}
+        self._set("given", frozenset(given - {"ties"} if self.ties is None else given))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
-    def _leaves_open(self, name: str) -> bool:
-        """Whether None, which this parameter is, says as much as not setting it."""
-        return getattr(self, name) is None and self._rules().get(name) is None
-
     def _rules(self) -> Mapping[str, Any]:
         """The parameters by which the convention departs from the definition."""
         rules = self.conventions.get(self.convention, {})
-        return {name: value for name, value in rules.items() if name != "labels"}
+        return {name: rules[name] for name in rules if name != "labels"}
 
     def _by_rule(self) -> dict[str, Any]:
         """What every parameter is where it is not set."""
@@ -133,13 +130,12 @@ class Measure:
         defaults = {one.name: one.default for one in dataclasses.fields(self) if one.name in names}
         return defaults | dict(self._rules())
 
-    def _check_parameters(self) -> None:
-        """Refuse a parameter that its type does not admit, in one line that names it."""
+    def _check_parameters(self, named: frozenset[str]) -> None:
+        """Refuse one of these parameters that its type does not admit, in one line that names it."""
         who = type(self).__name__
-        for name, kind in types_of(type(self)).items():
-            value = getattr(self, name)
-            if name in ("convention", "given"):
-                continue
+        kinds = types_of(type(self))
+        for name in sorted(named & kinds.keys() - {"convention", "given"}):
+            value, kind = getattr(self, name), kinds[name]
             plain = plain_value(value, kind)
             if name == "k":
                 if plain is not None and (type(plain) is not int or plain < 1):
@@ -200,7 +196,9 @@ class Measure:
         """Refuse labels that the convention's tool refuses, and empty queries where it leaves them out."""
         tool, levels = convention_named(self.convention), lists.levels
         taken = self.conventions.get(self.convention, {}).get("labels")
-        if taken is not None and (wrong := levels[(levels >= 0) & ~np.isin(levels, taken)]).size:
+        if taken is not None and (~np.isin(levels, taken) & (levels >= 0)).any():
+            found = levels[np.unique(np.concatenate((lists.codes, lists.pool_codes)))]
+            wrong = found[(found >= 0) & ~np.isin(found, taken)]
             raise InputError(
                 f"{tool.name} refuses label {wrong[0]:g} for {type(self).__name__}: it takes "
                 f"{', '.join(written(label) for label in taken)}"

@@ -37,10 +37,10 @@ def walk_down(first, last, codes, query_ptr, satisfies, numerator, divisor, out)
 
 @kernel
 def _expected_cascade(first, last, codes, query_ptr, block_end, satisfies, numerator, divisor, out):
+    still = np.empty(numerator.size + 1)
     for q in range(first, last):
         begin, end = query_ptr[q], query_ptr[q + 1]
         depth = min(end - begin, numerator.size)
-        still = np.empty(depth + 1)
         reading, total = 1.0, 0.0
         at = begin
         while at < begin + depth:
@@ -56,7 +56,17 @@ def _expected_cascade(first, last, codes, query_ptr, block_end, satisfies, numer
             # nothing overflows however large the block.
             still[: m + 1] = 0.0
             still[0] = 1.0
-            for seen in range(1, stop - at + 1):
+            n_passed, n_certain = 0, 0
+            for i in range(at, stop):
+                n_passed += satisfies[codes[i]] == 0.0
+                n_certain += satisfies[codes[i]] == 1.0
+            if n_passed + n_certain == stop - at:  # as with reciprocal rank
+                for j in range(m):
+                    still[j + 1] = still[j] * max(n_passed - j, 0) / (stop - at - j)
+                n_seen = 0
+            else:
+                n_seen = stop - at
+            for seen in range(1, n_seen + 1):
                 factor = 1.0 - satisfies[codes[at + seen - 1]]
                 for j in range(min(seen, m), 0, -1):
                     still[j] = ((seen - j) * still[j] + j * factor * still[j - 1]) / seen

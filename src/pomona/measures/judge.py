@@ -268,19 +268,7 @@ def _refuse_other_index(data: Labelled, scores: Any) -> None:
     """Refuse a pandas column whose rows are named otherwise than those of the data: which belong together?"""
     index: Any = getattr(data, "index", None)
     other: Any = getattr(scores, "index", None)
-    if not hasattr(other, "equals"):
-        return
-    if hasattr(index, "equals"):
-        is_other = not index.equals(other)
-    else:  # rows without names stand for their numbers
-        places = np.asarray(other)
-        numbers = np.arange(len(places))
-        is_other = (
-            places.dtype.kind in "iu"
-            and not np.array_equal(places, numbers)
-            and np.array_equal(np.sort(places), numbers)
-        )
-    if is_other:
+    if hasattr(index, "equals") and hasattr(other, "equals") and not index.equals(other):
         raise InputError(
             "the index of scores is not that of the data: align them, or give scores.to_numpy() if the rows "
             "belong together as they stand"

@@ -41,10 +41,11 @@ def longest_query(first, last, query_ptr):
 
 
 @kernel
-def _rank(first, last, scores, query_ptr, start, codes, out_codes, out_order):
+def _rank(first, last, scores, query_ptr, start, codes, out_codes, out_order, out_tied):
     """Stable merge sort of each query by descending score, from the order `start`.
 
     scores (n_docs,) · start (n_docs,) rows, or empty for input order · out_order (n_docs,) rows.
+    out_tied (n_queries,) whether documents of different labels are tied.
     """
     longest = longest_query(first, last, query_ptr)
     keys, rows = np.empty(longest, np.float64), np.empty(longest, np.int64)
@@ -79,19 +80,27 @@ def _rank(first, last, scores, query_ptr, start, codes, out_codes, out_order):
             keys, other_keys = other_keys, keys
             rows, other_rows = other_rows, rows
             width *= 2
+        tied, code = False, np.int32(0)
         for i in range(n):
+            before, code = code, codes[rows[i]]
             out_order[begin + i] = rows[i]
-            out_codes[begin + i] = codes[rows[i]]
+            out_codes[begin + i] = code
+            tied |= (code != before) & (keys[i] == keys[max(i - 1, 0)]) & (i > 0)
+        out_tied[q] = tied
 
 
 @kernel
-def _find_blocks(first, last, scores, order, codes, query_ptr, out_end):
+def _find_blocks(first, last, scores, order, codes, query_ptr, tied, out_end):
     """For each place of a ranking, the place (in the whole array) where its block of ties ends.
 
     codes (n_docs,) by rank. Tied documents of one label are blocks of their own: their order says nothing.
     """
     for q in range(first, last):
         begin, stop = query_ptr[q], query_ptr[q + 1]
+        if not tied[q]:
+            for i in range(begin, stop):
+                out_end[i] = i + 1
+            begin = stop
         while begin < stop:
             end, same = begin + 1, True
             while end < stop and scores[order[end]] == scores[order[begin]]:
@@ -162,7 +171,7 @@ class RankedLists:
 
     @cached_property
     def has_ties(self) -> NDArray[np.bool_]:
-        """(n_queries,) Whether the mean over orders of tied documents differs from the list itself."""
+        """(n_queries,) Which lists have tied documents of different labels, over whose orders to average."""
         if self.block_end is None:
             return np.zeros(self.n_queries, bool)
         is_tied = self.block_end > np.arange(1, len(self.codes) + 1)
@@ -257,15 +266,18 @@ class ScoredQueries:
         ranked_codes = np.empty(len(codes), np.int32)
         n_queries = len(self.query_ptr) - 1
         start = self._start_order(ties, codes, scores)
-        over_chunks(_rank, n_queries, scores, self.query_ptr, start, codes, ranked_codes, order, smallest=64)
-        lists = RankedLists(ranked_codes, self.query_ptr, levels, pool_codes, pool_ptr)
-        if ties != "expected":
-            return lists
-        block_end = np.empty(len(codes), np.int64)
-        blocks = scores, order, ranked_codes, self.query_ptr, block_end
-        over_chunks(_find_blocks, n_queries, *blocks, smallest=64)
-        tied = replace(lists, block_end=block_end)
-        return tied if tied.has_ties.any() else lists
+        tied = np.empty(n_queries, np.bool_)
+        ranking = scores, self.query_ptr, start, codes, ranked_codes, order, tied
+        over_chunks(_rank, n_queries, *ranking, smallest=64)
+        block_end = None
+        if ties == "expected" and tied.any():
+            block_end = np.empty(len(codes), np.int64)
+            blocks = scores, order, ranked_codes, self.query_ptr, tied, block_end
+            over_chunks(_find_blocks, n_queries, *blocks, smallest=64)
+        lists = RankedLists(ranked_codes, self.query_ptr, levels, pool_codes, pool_ptr, block_end)
+        if block_end is not None:
+            lists.__dict__["has_ties"] = tied
+        return lists
 
     def _start_order(self, ties: str, codes: Codes, scores: Values) -> Offsets:
         """The order that decides among equal scores; empty for input order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import typing
+from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal
@@ -64,10 +65,10 @@ def trec_name(text: str) -> str | None:
 def _arguments(cls: type[Measure], written: str, whole: str) -> dict[str, Any]:
     if not written:
         return {}
-    from pomona._parameters import checked, parameter_kinds  # which most measures do without
+    from pomona._parameters import checked  # which most measures do without
 
     fields = [field.name for field in dataclasses.fields(cls) if field.name not in ("convention", "given")]
-    kinds = parameter_kinds(cls)
+    kinds: dict[str, Any] = _kinds_of(cls)  # type: ignore[arg-type]
     given: dict[str, Any] = {}
     for part in filter(None, (piece.strip() for piece in written.split(","))):
         name, equals, value = (piece.strip().strip("\"'") for piece in part.partition("="))
@@ -84,6 +85,13 @@ def _arguments(cls: type[Measure], written: str, whole: str) -> dict[str, Any]:
         except InputError as error:
             raise InputError(f"{name} of measure {whole!r}: {error}") from None
     return given
+
+
+@cache
+def _kinds_of(cls: Any) -> dict[str, Any]:
+    from pomona._parameters import parameter_kinds
+
+    return parameter_kinds(cls)
 
 
 def _value(text: str, kind: Any) -> Any:

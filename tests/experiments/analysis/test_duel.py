@@ -132,3 +132,12 @@ def test_one_query():
     row = pm.duel(one, {"old": [3, 2, 1], "new": [1, 2, 3]}).pairs.row(0, named=True)
     assert row["difference"] > 0
     assert not row["is_significant"]
+
+
+def test_empty_queries_are_those_of_the_measure():
+    data = pm.Dataset(np.zeros((4, 1)), [1, 0, 2, 0], [1, 1, 2, 2])
+    systems = {"a": [2, 1, 2, 1], "b": [1, 2, 1, 2]}
+    found = {
+        text: pm.duel(data, systems, text).n_empty for text in ("ap", "p(relevant=2)@1", "rr(relevant=3)")
+    }
+    assert found == {"ap": 0, "p(relevant=2)@1": 1, "rr(relevant=3)": 2}

@@ -35,7 +35,7 @@ from pomona.experiments.analysis.query_slice import (
 )
 from pomona.measures.base import Measure
 from pomona.measures.judge import judge, scored_queries
-from pomona.measures.lists import ScoredQueries
+from pomona.measures.lists import RankedLists, ScoredQueries
 from pomona.measures.parse import measure as parse_measure
 from pomona.stats.bootstrap import Resampled
 from pomona.stats.paired import PairedTests, compare_pairs
@@ -50,7 +50,8 @@ class Duel:
     Attributes
     ----------
     systems, measures : in the order given; the first measure is that of `queries` and `slices`.
-    n_empty : queries without a relevant document, whose values are mere convention.
+    n_empty : queries without a document that is worth anything to the first measure, such as a relevant one,
+        whose values are mere convention.
     n_left_out : queries that some system did not answer, and that are not compared.
     means : system, measure, mean, and its interval (of one mean alone).
     pairs : measure, a, b: the difference a − b where a came after b, its corrected interval, tests, verdict.
@@ -109,7 +110,14 @@ class _Judged:
     qids: Sequence[Any]
     n_docs: NDArray[np.int64]
     n_relevant: NDArray[np.int64]
+    judgments: RankedLists
     n_left_out: int = 0
+
+    @property
+    def n_empty(self) -> int:
+        """How many queries have no document that is worth anything to the first measure."""
+        worth = self.measures[0].relevant_levels(self.judgments.levels)
+        return int((self.judgments.pool_count(worth) == 0).sum())
 
 
 def duel(
@@ -145,7 +153,9 @@ def duel(
     judged = {name: scored_queries(data, given) for name, given in scores.items()}
     values = np.array([[j.values for j in judge(one, wanted)] for one in judged.values()]).transpose(1, 0, 2)
     of_queries = data.qids.tolist(), data.query_lengths, n_relevant_of(data)
-    found = _Judged(tuple(scores), tuple(wanted), values, *of_queries)
+    one = next(iter(judged.values()))
+    pools = RankedLists.of_documents(one.labels, one.query_ptr)
+    found = _Judged(tuple(scores), tuple(wanted), values, *of_queries, pools)
     return _compared(found, slices_of_data(data, by), alpha, seed)
 
 
@@ -190,6 +200,7 @@ def duel_of_runs(
         [every[q] for q in kept],
         np.array([len(pool) for pool in pools]),
         np.array([sum(label > 0 for label in pool) for pool in pools]),
+        RankedLists.of_labels(pools),
         len(every) - len(kept),
     )
     slices = [slice_of(name, _known(of, found.qids)) for name, of in (by or {}).items()]
@@ -258,7 +269,7 @@ def _compared(judged: _Judged, slices: Sequence[QuerySlice], alpha: float, seed:
         judged.systems,
         tuple(str(measure) for measure in judged.measures),
         alpha,
-        int((judged.n_relevant == 0).sum()),
+        judged.n_empty,
         judged.n_left_out,
         pl.DataFrame(_means(judged, alpha, seed)),
         pl.DataFrame(pairs),
