@@ -14,7 +14,7 @@ from pomona.experiments.spec import read_spec
 N_SMALL = 150
 TEXT = """\
 name = "fuzzed"
-measures = ["ndcg@10", "ap", "rbp(p=0.8)", "letor4:ndcg@5"]
+measures = ["ndcg@10", "ap", "p(relevant=2)@3", "letor4:ndcg@5"]
 conventions = ["definition", "letor4"]
 seeds = [0, 1, 2]
 baseline = "MART"
