@@ -24,7 +24,14 @@ def test_threads_are_restored(monkeypatch):
     assert n_threads() == 3
 
 
-@pytest.mark.parametrize("asked", ["four", "-2", "1.5", "²", "0", "", " ", "+3", "1e1", "4_0", "99999999"])
+def test_set_to_nothing_is_not_set(monkeypatch):
+    monkeypatch.delenv("POMONA_THREADS", raising=False)
+    default = n_threads()
+    monkeypatch.setenv("POMONA_THREADS", "")
+    assert n_threads() == default
+
+
+@pytest.mark.parametrize("asked", ["four", "-2", "1.5", "²", "0", " ", "+3", "1e1", "4_0", "99999999"])
 def test_a_number_that_is_none_is_refused_by_name(monkeypatch, asked):
     monkeypatch.setenv("POMONA_THREADS", asked)
     with pytest.raises(InputError, match="POMONA_THREADS") as caught:

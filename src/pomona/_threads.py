@@ -25,7 +25,7 @@ def n_threads() -> int:
     """How many threads kernels use: `POMONA_THREADS`, or all cores open to this process and its container."""
     if counts := list(_counts.values()):  # a copy: another thread may change them meanwhile
         return counts[-1]
-    if (asked := os.environ.get("POMONA_THREADS")) is not None:
+    if asked := os.environ.get("POMONA_THREADS"):  # set to nothing is not set
         if not re.fullmatch("[0-9]{1,9}", asked) or not 1 <= int(asked) <= _MOST:
             raise InputError(f"POMONA_THREADS must be a whole number from 1 to {_MOST}, found {asked!r}")
         return int(asked)

@@ -10,6 +10,7 @@ from pomona.errors import InputError
 from pomona.measures.base import Measure
 from pomona.measures.ndcg import NDCG
 from pomona.measures.parse import measure
+from pomona.measures.seznam_rank import SR4
 from pomona.objectives.lambdaloss import LambdaLossObjective
 from pomona.objectives.lambdas import LambdaObjective
 from reference.lambdas import lambdas
@@ -116,6 +117,33 @@ def test_a_users_own_measure(one):
     data = queries((0, 1, 2), (2, 6, 9))
     for options in OPTIONS:
         assert_equals_twin(one, *data, **options)
+
+
+@pytest.mark.parametrize("text", ["sr4", "sr4(clip=false)", "sr4@3"])
+def test_queries_may_have_different_formulas(text):
+    # SeznamRank has other weights where no document has the top grade: swaps, query by query, say the same.
+    random = np.random.default_rng(3)
+    sizes = random.integers(2, 12, 30)
+    labels, ends = random.integers(0, 5, sizes.sum()).astype(float), np.concatenate(([0], np.cumsum(sizes)))
+    labels[: ends[10]] = np.minimum(labels[: ends[10]], 3)
+    relative, scores = random.choice([0.0, 1.0, 2.0], len(labels)), random.normal(size=len(labels))
+    by_swaps = LambdaObjective(measure(text), labels, ends, relative=relative)
+    by_form = LambdaObjective(measure(text), labels, ends, relative=relative)
+    assert len(by_form._parts) == 2
+    by_swaps._parts = []
+    for expected, found in zip(made(by_swaps, scores), made(by_form, scores), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+
+
+class ClippedAtHalf(SR4):
+    """A rule of its own, which no formula knows."""
+
+    def of_lists(self, lists):
+        return np.minimum(super().of_lists(lists), 0.5)
+
+
+def test_a_rule_of_its_own_has_no_formula_of_its_parent():
+    assert LambdaObjective(ClippedAtHalf(), [4, 0, 3, 0], [0, 2, 4])._parts == []
 
 
 def test_the_sheet():

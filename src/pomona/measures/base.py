@@ -176,6 +176,14 @@ class Measure:
         """The measure of these lists as a formula whose parts learners know; None if there is none."""
         return None
 
+    def closed_forms(self, lists: RankedLists) -> list[tuple[NDArray[np.bool_], ClosedForm]]:
+        """Each formula of these lists, and which of them it holds for; none if not all have one.
+
+        One formula for all, unless a measure has several rules and says so here.
+        """
+        form = self.closed_form(lists)
+        return [] if form is None else [(np.ones(lists.n_queries, np.bool_), form)]
+
     def swap_deltas(self, labels: ArrayLike) -> Values:
         """How the value of a ranked list changes when two of its documents trade places.
 
@@ -313,6 +321,8 @@ def _let_newest_rule_win(cls: type[Measure]) -> None:
     derived: dict[str, Callable[..., Any]] = {}
     if age["closed_form"] > min(newest, age["swap_deltas"]):
         derived["closed_form"] = closed_form = Measure.closed_form
+    if _age(cls, "closed_forms") > min(newest, age["swap_deltas"]):
+        derived["closed_forms"] = Measure.closed_forms
     if age["of_lists"] > newest and has_form:
         derived["of_lists"] = of_lists = lambda self, lists: _by_form(self, closed_form(self, lists))
     elif age["of_lists"] > newest:

@@ -127,6 +127,12 @@ class SeznamRank(PositionMeasure):
             return self._form(lists)
         return None if holds_top.any() else self._flat_form(lists)
 
+    def closed_forms(self, lists: RankedLists) -> list[tuple[NDArray[np.bool_], ClosedForm]]:
+        """The sum over ranks of the lists with the top grade, and of those without."""
+        holds_top = self._holds_top(lists)
+        both = [(holds_top, self._form), (~holds_top, self._flat_form)]
+        return [(which, form(lists)) for which, form in both if which.any()]
+
     def _form(self, lists: RankedLists) -> ClosedForm:
         form = super().closed_form(lists)
         assert form is not None

@@ -96,17 +96,22 @@ class LambdaObjective(Objective):
         self._sigma, self._normalize = float(sigma), bool(normalize)
         lists = RankedLists.of_documents(self._labels, self._query_ptr)
         self._truncation = max(lists.longest, 1) if truncation is None else truncation
-        self._form = self.measure.closed_form(lists)
+        forms = self.measure.closed_forms(lists)
         values: Values | NDArray[np.float32] = self._labels
-        if self._form is not None:
+        if forms:
             compile_gradients()
-            values = self._values = single_values(self._form, self._labels, self.measure)
+            values = self._values = np.zeros(len(self._labels), np.float32)
+        for of_query, form in forms:
+            of_doc = np.repeat(of_query, lists.lengths)
+            values[of_doc] = single_values(form, self._labels, self.measure)[of_doc]
+        self._form = forms[0][1] if len(forms) == 1 else None
         given = weights_of(weights, lists.n_queries, "queries")
         self._relative = np.empty(0)
         if relative is not None:
             self._relative = weights_of(relative, len(self._labels), "documents")
         self._single_relative = self._relative.astype(np.float32)
         self._weights = np.where(differ(values, self._query_ptr, self._relative), given, 0.0)
+        self._parts = [(form, np.where(of_query, self._weights, 0.0)) for of_query, form in forms]
         self._seed = seed
         self._set_tie_order(shuffled_rows(self._query_ptr, np.random.default_rng(seed)))
 
@@ -130,7 +135,7 @@ class LambdaObjective(Objective):
 
     @property
     def has_closed_form(self) -> bool:
-        """Whether the measure's swap deltas are known by a formula."""
+        """Whether the measure's swap deltas are known by one formula for all queries."""
         return self._form is not None
 
     def kernel_arguments(self) -> tuple[tuple[NDArray[Any], ...], tuple[Any, ...]]:
@@ -146,23 +151,40 @@ class LambdaObjective(Objective):
     ) -> None:
         """−λ and its second derivative for every document (the loss is minimized)."""
         scores = scores_of(scores, len(self._labels))
-        if self._form is None:
+        if not self._parts:
             self._by_swaps(scores, out_gradient, out_hessian)
             return
+        first, *others = self._parts
+        self._by_form(*first, scores, out_gradient, out_hessian)
+        for part in others:  # each is 0 for the queries of the others
+            gradient, hessian = np.empty_like(out_gradient), np.empty_like(out_hessian)
+            self._by_form(*part, scores, gradient, hessian)
+            out_gradient += gradient
+            out_hessian += hessian
+
+    def _by_form(
+        self,
+        form: ClosedForm,
+        weights: Values,
+        scores: Values,
+        out_gradient: NDArray[np.float32],
+        out_hessian: NDArray[np.float32],
+    ) -> None:
+        """Of the queries with a weight, by a formula that holds for them."""
         by_team(
             lambda_gradients,
-            len(self._weights),
+            len(weights),
             scores,
             self._query_ptr,
             self._shuffle,
             self._place,
-            self._weights,
+            weights,
             self._single_relative,
             self._values,
-            self._form.weight,
-            self._form.factors,
-            self._form.kind,
-            self._form.ceiling,
+            form.weight,
+            form.factors,
+            form.kind,
+            form.ceiling,
             self._truncation,
             self._sigma,
             self._normalize,
