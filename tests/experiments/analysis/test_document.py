@@ -119,3 +119,8 @@ def test_of_a_long_query_ties_do_not_decide_what_is_shown():
     labels = [0] * (n - 1) + [2]
     table = Given([[0.0]] * n, labels, {"all alike": [1.0] * n, "also": [1.0] * n}).table()
     assert table["label"].to_list()[0] == 2
+
+
+def test_a_document_that_was_not_judged_has_no_label():
+    table = Given([[0.0]] * 3, [np.nan, 1, 0], {"a": [3, 2, 1], "b": [1, 2, 3]}).table()
+    assert table.sort("score:a", descending=True)["label"].to_list() == [None, 1.0, 0.0]

@@ -141,3 +141,23 @@ def test_empty_queries_are_those_of_the_measure():
         text: pm.duel(data, systems, text).n_empty for text in ("ap", "p(relevant=2)@1", "rr(relevant=3)")
     }
     assert found == {"ap": 0, "p(relevant=2)@1": 1, "rr(relevant=3)": 2}
+
+
+def test_a_measure_that_is_asked_for_twice_is_tested_once():
+    labels = [2, 0, 1, 0, 0, 0, 1, 1]
+    data = pm.Dataset([[0.0]] * 8, labels, np.repeat([1, 2, 3, 4], 2))
+    given = {"one": np.arange(8.0), "two": -np.arange(8.0)}
+    assert pm.duel(data, given, "ap").n_empty == 1
+    assert pm.duel(data, given, "ap(relevant=2)").n_empty == 3
+    assert len(pm.duel(data, given, ["ap", "ap"]).pairs) == 1  # asked for twice, tested once
+
+
+def test_empty_queries_of_runs_are_those_of_the_measure(tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b 0\n2 0 a 1\n2 0 b 0\n")
+    paths = {}
+    for name, order in (("one", "ab"), ("two", "ba")):
+        lines = (f"{q} Q0 {doc} {i} {-i} t\n" for q in (1, 2) for i, doc in enumerate(order, 1))
+        paths[name] = tmp_path / name
+        paths[name].write_text("".join(lines))
+    assert duel_of_runs(tmp_path / "qrels", paths, "ap").n_empty == 0
+    assert duel_of_runs(tmp_path / "qrels", paths, "ap(relevant=2)").n_empty == 1

@@ -101,3 +101,13 @@ def test_categories_go_by_their_names():
     assert found.difference.filter(feature="bm25")["value_b"].item() == "0.375"
     values = found.contributions.filter(feature="genre")
     assert set(values["value"]) <= {"shop", None, "news", "blog"}
+
+
+def test_a_document_that_was_not_judged_has_no_label(ranker, data):
+    own = data.take([3]).gathered()
+    labels = own.y.copy()
+    labels[0] = np.nan
+    some = pm.Dataset(own.X, labels, np.repeat(own.qids, own.query_lengths))
+    shown = pm.explain(ranker, some, own.qids[0], background=data).documents
+    assert shown["label"].null_count() == 1
+    assert not shown["label"].is_nan().any()

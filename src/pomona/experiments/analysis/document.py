@@ -106,7 +106,7 @@ def _documents(test: Dataset, query: int, scores: dict[str, Values]) -> list[dic
     return [
         {
             "doc": (test.doc_ids[begin + i] if test.doc_ids else "") or str(i + 1),
-            "label": labels[i],
+            "label": None if np.isnan(labels[i]) else labels[i],
             **{f"score:{ranker}": values[begin + i] for ranker, values in scores.items()},
             **{f"rank:{ranker}": rank[i] for ranker, rank in ranks.items()},
             "features": _telling(test.X[begin + i], distance[i], test.feature_names),

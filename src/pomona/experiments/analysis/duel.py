@@ -248,7 +248,7 @@ def _parsed(
     if not each:
         raise InputError("no measure was asked for")
     parsed = [parse_measure(one, convention) for one in each]
-    return [dataclasses.replace(one, ties=ties) for one in parsed] if ties else parsed
+    return list(dict.fromkeys(dataclasses.replace(one, ties=ties) if ties else one for one in parsed))
 
 
 def _compared(judged: _Judged, slices: Sequence[QuerySlice], alpha: float, seed: int) -> Duel:

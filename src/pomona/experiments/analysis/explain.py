@@ -111,7 +111,7 @@ def explain(
         {
             "rank": rank,
             "document": names,
-            "label": own.y.astype(float),
+            "label": pl.Series(own.y.astype(float)).fill_nan(None),
             "score": found.scores,
             "gap": found.gap,
         }
