@@ -198,9 +198,7 @@ def _convert_data(
         files = [str(path) for path in write_documents(documents, out, format)]
     sizes = _sizes(documents.data)
     if as_json:
-        print_json(
-            {"format": format or "letor" if split else format_of(out, format), "files": files, **sizes}
-        )
+        print_json({"format": format_of(Path(files[0]), format), "files": files, **sizes})
     else:
         typer.echo(f"{_in_words(sizes)}: {', '.join(files)}")
 
