@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 TARGETS = (
-    *("letor", "trec", "table", "labels", "model", "save_load", "spec"),
-    *("rows", "permutations", "exports", "options", "verbs", "measures", "compare", "budget", "kill"),
+    *("letor", "trec", "table", "labels", "model", "save_load", "spec", "rows", "permutations", "exports"),
+    *("options", "verbs", "measures", "weights", "parameters", "compare", "budget", "kill"),
 )
 
 

@@ -166,3 +166,27 @@ def test_everybody_gets_a_query():
 def test_a_query_is_known_by_the_text_of_its_id():
     assert hashes_of(np.array([7, 12])).tolist() == hashes_of(np.array(["7", "12"])).tolist()
     assert len(set(hashes_of(np.arange(50_000)).tolist())) == 50_000
+
+
+@pytest.mark.parametrize("unjudged", ["ignored", "irrelevant"])
+@pytest.mark.parametrize("name", ["lambdamart", "mart", "forest"])
+def test_workers_leave_documents_without_labels_out_as_one_machine_does(data, name, unjudged):
+    train, valid = data
+    random = np.random.default_rng(1)
+    y = train.y.copy()
+    y[random.random(train.n_docs) < 0.3] = np.nan
+    y[: train.n_docs // 2] = train.y[: train.n_docs // 2]  # some workers have labels alone
+    train = train.replace(y=y)
+    valid = valid.replace(weight=random.integers(0, 3, valid.n_docs))
+    expected = copy.copy(RANKERS[name]).fit(train, valid=valid, unjudged=unjudged)
+    for n_workers, n_parts in ((2, 3), (5, 2)):
+        holdings = dealt(parted(train, n_parts, n_parts), n_workers)
+        held_out = dealt([memory_part(valid)], n_workers)
+
+        def work(peers, holdings=holdings, held_out=held_out):
+            return learnt(RANKERS[name], holdings[peers.rank], held_out[peers.rank], peers, unjudged=unjudged)
+
+        with threads(1):
+            for mine in run_peers(n_workers, work):
+                assert bits(mine) == bits(expected)
+                assert mine.evals_ == expected.evals_
