@@ -92,10 +92,24 @@ def test_xgboosts_pair(data, tmp_path):
     assert back.query_ptr.tolist() == [0, 2, 4]
 
 
-def test_weights_go_into_a_table_and_not_into_letor(data, tmp_path):
+def test_weights_go_into_a_table_and_not_into_letor(data, tmp_path, monkeypatch):
+    monkeypatch.setenv("POMONA_CACHE", str(tmp_path / "cache"))
     weighted = Documents(data.replace(weight=[1.0, 2.0, 3.0, 4.0]))
     write_documents(weighted, tmp_path / "a.parquet")
-    assert pl.read_parquet(tmp_path / "a.parquet")["weight"].to_list() == [1, 2, 3, 4]
+    assert pl.read_parquet(tmp_path / "a.parquet")["sample_weight"].to_list() == [1, 2, 3, 4]
+    for name in ("a.csv", "a.jsonl", "a.arrow"):
+        pm.convert(tmp_path / "a.parquet", tmp_path / name)
+        for cache in (False, True, True):
+            assert pm.read(tmp_path / name, cache=cache).fingerprint() == weighted.data.fingerprint()
+    frame = pl.read_parquet(tmp_path / "a.parquet").rename({"sample_weight": "w"})
+    frame.write_parquet(tmp_path / "b.parquet")
+    names = {"label": "label", "qid": "qid", "doc_id": "doc_id", "weight": "w"}
+    for back in (pm.read(tmp_path / "b.parquet", weight="w"), pm.Dataset.from_frame(frame, **names)):
+        assert back.fingerprint() == weighted.data.fingerprint()
+    for wrong in (None, -1.0, float("inf")):
+        odd = frame.with_columns(pl.Series("w", [1.0, 2.0, 3.0, wrong]))
+        with pytest.raises(InputError, match="weight"):
+            pm.Dataset.from_frame(odd, **names)
     with pytest.raises(InputError, match="no place for weights"):
         write_documents(weighted, tmp_path / "a.txt")
 

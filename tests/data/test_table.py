@@ -385,3 +385,15 @@ def test_a_file_whose_name_is_no_utf8(tmp_path, suffix):
     assert read_table(path).X.tolist() == [[1.5], [2.5]]
     pm.convert(path, path.with_name(os.fsdecode(b"\xfe.") + suffix))
     assert read_table(path.with_name(os.fsdecode(b"\xfe.") + suffix)).y.tolist() == [0, 1]
+
+
+def test_document_ids_are_the_same_in_frames_and_files(tmp_path):
+    """Pandas makes floats of whole numbers among which one is missing."""
+    frame = pd.DataFrame({"label": [0, 1, 2], "qid": [1, 1, 1], "doc_id": [7, None, 9], "x": [1.0, 2.0, 3.0]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.astype({"doc_id": "Int64"}).to_csv(tmp_path / "b.csv", index=False)
+    of_frame = Dataset.from_frame(frame, label="label", qid="qid", doc_id="doc_id")
+    assert list(of_frame.doc_ids) == list(read_table(tmp_path / "b.csv").doc_ids) == ["7", "", "9"]
+    assert list(read_table(tmp_path / "a.csv").doc_ids) == ["7.0", "", "9.0"]  # as they are written
+    with pytest.raises(InputError, match=r"document ids must be strings or integers, found 7.5"):
+        Dataset.from_frame(frame.assign(doc_id=7.5), label="label", qid="qid", doc_id="doc_id")

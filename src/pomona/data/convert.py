@@ -4,7 +4,7 @@
     svmlight    the same without comments, query ids whole numbers
     lightgbm    lines without qid, and FILE.query with the number of rows of each query; FILE.weight
     xgboost     the same with FILE.group
-    csv tsv jsonl parquet arrow     columns label, qid, doc_id (if known), weight (if known), features
+    csv tsv jsonl parquet arrow     columns label, qid, doc_id and sample_weight (if known), features
     qrels       `qid 0 docid label`, TREC's judgments: those of documents that are judged
 
 Names of features are written beside text that has no place for them (`FILE.features.json`), where `read`
@@ -38,7 +38,7 @@ from pomona.data.letor import read_letor
 from pomona.data.letor_writer import write_letor
 from pomona.data.read import check_names_beside, query_file, read, with_names_beside, write_names
 from pomona.data.table import SUFFIXES as TABLES
-from pomona.data.table import dataset_of_frame, ids_among, is_table, read_frame
+from pomona.data.table import WEIGHT, dataset_of_frame, ids_among, is_table, read_frame
 from pomona.data.trec import JudgedRun, judged_run, pooled_run, read_qrels, read_run
 from pomona.errors import InputError, UnknownNameError
 
@@ -287,7 +287,7 @@ def _write_table(documents: Documents, path: Path, kind: str) -> None:
     if data.doc_ids is not None:
         columns["doc_id"] = list(data.doc_ids)
     if data.weight is not None:
-        columns["weight"] = data.weight
+        columns[WEIGHT] = data.weight
     taken = set(columns) & set(data.feature_names)
     if taken:
         raise InputError(

@@ -226,11 +226,13 @@ class Dataset:
         return data
 
     @classmethod
-    def from_frame(cls, frame: Any, *, label: str, qid: str, doc_id: str | None = None) -> Dataset:
+    def from_frame(
+        cls, frame: Any, *, label: str, qid: str, doc_id: str | None = None, weight: str | None = None
+    ) -> Dataset:
         """Take a pandas, polars or other data frame; the columns not named here are the features."""
         from pomona.data.table import dataset_of_frame
 
-        return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id)
+        return dataset_of_frame(frame, label=label, qid=qid, doc_id=doc_id, weight=weight)
 
     @property
     def lazy_features(self) -> Features | TakenRows:

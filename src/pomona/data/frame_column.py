@@ -53,8 +53,3 @@ def exact_values(column: Any) -> NDArray[Any]:
         exact: NDArray[Any] = column.to_numpy()
         return exact
     return np.array(column.to_list(), object)
-
-
-def texts_of(column: Any) -> list[str]:
-    """A column as texts, null as an empty one."""
-    return ["" if text is None else str(text) for text in column.to_list()]

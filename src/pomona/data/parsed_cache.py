@@ -30,7 +30,7 @@ from pomona.data.stream import write_stream
 from pomona.data.text import TextColumn
 from pomona.errors import InputError, PomonaError
 
-_KIND = "dataset 5"  # changes whenever the reader would make other arrays of the same text
+_KIND = "dataset 6"  # changes whenever the reader would make other arrays of the same text
 _N_BLOCKS, _BLOCK = 16, 4096
 _KEPT_DAYS = 30
 
@@ -163,6 +163,8 @@ def _arrays(data: Dataset) -> dict[str, NDArray[Any]]:
     }
     if order is not None:
         arrays["input_order"] = order
+    if data.weight is not None:
+        arrays["weight"] = data.weight
     for name, column in (("doc_ids", data.doc_ids), ("comments", data.comments)):
         if column is not None:
             arrays[f"{name}.buffer"], arrays[f"{name}.offsets"] = column.buffer, column.offsets
@@ -188,6 +190,7 @@ def _dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset
         arrays["qids"],
         feature_names=header["feature_names"],
         input_order=arrays.get("input_order"),
+        weight=arrays.get("weight"),
         n_undefined=header["n_undefined"],
         categories={int(place): tuple(names) for place, names in header["categories"].items()},
         doc_ids=columns.get("doc_ids"),

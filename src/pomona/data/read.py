@@ -46,6 +46,7 @@ def read(
     label: str = "label",
     qid: str = "qid",
     doc_id: str | None = None,
+    weight: str | None = None,
     n_features: int | None = None,
     undefined: float = ABSENT,
     cache: bool = False,
@@ -58,8 +59,8 @@ def read(
 
     Parameters
     ----------
-    label, qid, doc_id : the columns of a table that are no features. A column `doc_id`, as `convert` writes
-        it, is the document ids also where it is not named.
+    label, qid, doc_id, weight : the columns of a table that are no features. Columns `doc_id` and
+        `sample_weight`, as `convert` writes them, are document ids and weights also where they are not named.
     n_features : of LETOR text, the number of columns of `X`; the largest feature id when left out.
     undefined : of LETOR text, the value of features that are missing or NULL; in a table they are NaN.
     cache : keep a binary copy, and map it instead of reading the text as long as that does not change.
@@ -85,7 +86,7 @@ def read(
     # files number the queries, the numbers go on from one file to the next.
     batches = [files] if query_files else [[file] for file in files]
     pieces = [
-        read_table(batch[0], label=label, qid=qid, doc_id=doc_id, cache=cache)
+        read_table(batch[0], label=label, qid=qid, doc_id=doc_id, weight=weight, cache=cache)
         if is_table(batch[0])
         else read_letor(
             batch,

@@ -12,7 +12,7 @@ import contextlib
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from pomona.data.categories import Categories, codes_of, is_category
 from pomona.data.columns import warn_of_negative
 from pomona.data.compression import is_plain, plain_name, read_bytes
 from pomona.data.dataset import Dataset
-from pomona.data.frame_column import check_column, check_no_null, exact_values, numbers_of, texts_of
+from pomona.data.frame_column import check_column, check_no_null, exact_values, numbers_of
 from pomona.data.parsed_cache import Stream, kept, mapped
 from pomona.data.plain_frame import as_table, plain_values
 from pomona.data.precision import Rounding, warn_of
@@ -35,6 +35,9 @@ from pomona.errors import InputError
 _BINARY = (".parquet", ".arrow", ".feather", ".ipc")
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", *_BINARY)
 
+WEIGHT = "sample_weight"
+"""The column of weights, as `convert` writes it."""
+
 _MISSING = ("NULL", "null", "NA")
 """Words of CSV files for a number that is not there."""
 
@@ -42,7 +45,9 @@ _LARGE = 1 << 28  # bytes that a table, or a piece of a larger one, may take whi
 _MOST_INFLATED = 32  # times its file: no table is written to the disk that is much larger than it looks
 
 
-def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = None) -> Dataset:
+def dataset_of_frame(
+    frame: Any, *, label: str, qid: str, doc_id: str | None = None, weight: str | None = None
+) -> Dataset:
     """Take a data frame with a label and a query column; the other columns are the features.
 
     >>> import polars as pl
@@ -52,19 +57,23 @@ def dataset_of_frame(frame: Any, *, label: str, qid: str, doc_id: str | None = N
     ([[1.5], [nan]], [2.0, 0.0], ('bm25',))
     """
     rounding = Rounding()
-    data = _dataset_of(frame, label, qid, doc_id, rounding)
+    data = _dataset_of(frame, label, qid, doc_id, weight, rounding)
     warn_of_negative(data.y, f"column {label!r}")
     warn_of(rounding.note(data.feature_names))
     return data
 
 
-def _dataset_of(frame: Any, label: str, qid: str, doc_id: str | None, rounding: Rounding) -> Dataset:
+def _dataset_of(
+    frame: Any, label: str, qid: str, doc_id: str | None, weight: str | None, rounding: Rounding
+) -> Dataset:
     """The same without warnings; `rounding` is told what float32 changes."""
     table = _narwhals_frame(frame)
-    special = [name for name in (label, qid, doc_id) if name is not None]
+    special = [name for name in (label, qid, doc_id, weight) if name is not None]
     if len(set(special)) < len(special):
-        raise InputError(f"label, query id and document id must be different columns, found {special}")
-    for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id)):
+        raise InputError(
+            f"label, query id, document id and weight must be different columns, found {special}"
+        )
+    for use, name in (("label", label), ("qid", qid), ("doc_id", doc_id), ("weight", weight)):
         if name is not None:
             check_column(name, table.columns, use)
     check_no_null(table.get_column(qid), qid)
@@ -77,8 +86,9 @@ def _dataset_of(frame: Any, label: str, qid: str, doc_id: str | None, rounding: 
             X,
             y,
             exact_values(table.get_column(qid)),
-            doc_ids=None if doc_id is None else texts_of(table.get_column(doc_id)),
+            doc_ids=None if doc_id is None else table.get_column(doc_id).to_list(),
             feature_names=feature_names,
+            weight=None if weight is None else numbers_of(table.get_column(weight), "weight"),
         )
         data.categories = categories
         return data
@@ -93,11 +103,12 @@ def read_table(
     label: str = "label",
     qid: str = "qid",
     doc_id: str | None = None,
+    weight: str | None = None,
     cache: bool = False,
 ) -> Dataset:
     """Read a table of one of the `SUFFIXES`, compressed or not; `cache` keeps a binary copy.
 
-    A column `doc_id` is the document ids also where it is not named.
+    Columns `doc_id` and `sample_weight` are document ids and weights also where they are not named.
     """
     file = Path(path)
     if not is_table(file):
@@ -105,22 +116,27 @@ def read_table(
     if not file.is_file():
         raise InputError("no such file", path)
 
+    def others_among(columns: Sequence[str]) -> tuple[str | None, str | None]:
+        ids = ids_among(columns, label, qid, doc_id)
+        is_there = weight is None and WEIGHT in columns and WEIGHT not in (label, qid, ids)
+        return ids, WEIGHT if is_there else weight
+
     def parse() -> Dataset:
         with _table_errors(file):
             frame = read_frame(file, qid, doc_id)
             if frame.is_empty():
                 raise InputError("found no document, expected a row for each below the names of the columns")
             rounding = Rounding()
-            data = _dataset_of(frame, label, qid, ids_among(frame.columns, label, qid, doc_id), rounding)
+            data = _dataset_of(frame, label, qid, *others_among(frame.columns), rounding)
             data.rounding = rounding.note(data.feature_names)
             return data
 
     def stream() -> Stream | None:
         with _table_errors(file):
-            return _stream(file, label, qid, doc_id, is_kept=cache)
+            return _stream(file, label, qid, others_among, is_kept=cache)
 
     if cache:
-        data = kept([file], [label, qid, doc_id], parse, stream)
+        data = kept([file], [label, qid, doc_id, weight], parse, stream)
     else:
         data = parse() if (in_pieces := stream()) is None else mapped(in_pieces)
     warn_of_negative(data.gathered().y, f"{file}, column {label!r}")
@@ -134,7 +150,14 @@ def ids_among(columns: Sequence[str], label: str, qid: str, doc_id: str | None) 
     return "doc_id" if is_there else doc_id
 
 
-def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bool) -> Stream | None:
+def _stream(
+    file: Path,
+    label: str,
+    qid: str,
+    others_among: Callable[[Sequence[str]], tuple[str | None, str | None]],
+    *,
+    is_kept: bool,
+) -> Stream | None:
     """A binary table in pieces, if that is the way to read it: it does not fit, or is large and kept."""
     is_small = file.stat().st_size < _LARGE // 64
     if _suffix(file) not in _BINARY or is_small or not is_plain(file) or not _is_utf8(file):
@@ -144,7 +167,9 @@ def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bo
     lazy = pl.scan_parquet(file) if _suffix(file) == ".parquet" else pl.scan_ipc(file)
     columns = lazy.collect_schema()
     names = columns.names()
-    doc_id = ids_among(names, label, qid, doc_id)
+    doc_id, weight = others_among(names)
+    if weight is not None:  # a piece has no place for weights
+        return None
     features = [name for name in names if name not in (label, qid, doc_id)]
     categories = (pl.String, pl.Categorical, pl.Enum)
     if any(columns[name].base_type() in categories for name in features):  # each piece would number them anew
@@ -162,7 +187,7 @@ def _stream(file: Path, label: str, qid: str, doc_id: str | None, *, is_kept: bo
             check_column(qid, names, "qid")  # so that what is missing has its place among all rows
             check_no_null(_narwhals_frame(lazy.select(qid).collect()).get_column(qid), qid)
             for first in range(0, n_rows, step):
-                yield _dataset_of(lazy.slice(first, step).collect(), label, qid, doc_id, rounding)
+                yield _dataset_of(lazy.slice(first, step).collect(), label, qid, doc_id, None, rounding)
 
     return Stream(str(file), pieces, features, rounding=rounding)
 
@@ -216,7 +241,7 @@ def read_to_score(
             X,
             numbers_of(labels, "label") if has_labels else np.full(len(X), np.nan),
             np.zeros(len(X), np.int64) if queries is None else exact_values(queries),
-            doc_ids=None if doc_id is None else texts_of(columns["doc_id"]),
+            doc_ids=None if doc_id is None else columns["doc_id"].to_list(),
             feature_names=names,
         )
         data.categories = categories
