@@ -18,6 +18,7 @@ import os
 import re
 import secrets
 import struct
+import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -62,6 +63,20 @@ def whole_file(
     finally:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
+
+
+def refuse_unwritable(directory: str | Path) -> None:
+    """Refuse a directory that cannot be made, or written to: before the work, not after. Nothing is left."""
+    path = Path(directory)
+    there = next(one for one in (path, *path.absolute().parents) if one.exists() or one.is_symlink())
+    if not there.is_dir():
+        what = "a file, expected a directory" if there.is_file() else "no directory"
+        raise InputError(f"cannot be made: {there} is {what}", path)
+    try:
+        with tempfile.TemporaryFile(dir=there, prefix=".pomona-") as file:
+            file.write(b"x")
+    except OSError as error:
+        raise InputError(f"cannot be written to: {error.strerror or error}. Use another", path) from None
 
 
 def write_arrays(

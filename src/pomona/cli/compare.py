@@ -185,7 +185,7 @@ def compare(
 
 def _refuse_model(model: Path, directory: Path) -> None:
     """Refuse a file for the best model that cannot be written, before the work, not after."""
-    from pomona.experiments.store import refuse_unwritable
+    from pomona._arrays import refuse_unwritable
 
     if model.is_dir():
         raise InputError("found a directory, expected the name of a file to write the best model to", model)

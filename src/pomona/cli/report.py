@@ -39,12 +39,12 @@ def report(
               pomona report runs --queries queries.csv --by market
               pomona report /archive/mq2008 -o report
     """
+    from pomona._arrays import refuse_unwritable
     from pomona.cli.inputs import query_columns
     from pomona.cli.output import print_json
     from pomona.experiments.findings import find
     from pomona.experiments.refit import index_models
     from pomona.experiments.results import read_results
-    from pomona.experiments.store import refuse_unwritable
     from pomona.report.file import refuse_foreign
     from pomona.report.html import begun_report
     from pomona.report.section import chosen_sections

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pomona._arrays import whole_file
+from pomona._arrays import refuse_unwritable, whole_file
 from pomona._machine import machine
 from pomona.errors import InputError
 from pomona.experiments.execute import RunResult, Task, shortened
@@ -21,7 +21,7 @@ from pomona.experiments.runner import LocalRunner, RunEvent, share_cores
 from pomona.experiments.search import require_optuna
 from pomona.experiments.source import DataFacts, FoldSource, at_hand, dataset_digest, examine, forget
 from pomona.experiments.spec import Spec, code_of, digest_of_file
-from pomona.experiments.store import DamagedRunError, Store, refuse_unwritable
+from pomona.experiments.store import DamagedRunError, Store
 
 if TYPE_CHECKING:
     from pomona.experiments.cluster import ClusterRunner

@@ -312,20 +312,6 @@ class Store:
         return content, "" if is_whole else f"is not as {name} left it"
 
 
-def refuse_unwritable(directory: str | Path) -> None:
-    """Refuse a directory that cannot be made, or written to: before the work, not after. Nothing is left."""
-    path = Path(directory)
-    there = next(one for one in (path, *path.absolute().parents) if one.exists() or one.is_symlink())
-    if not there.is_dir():
-        what = "a file, expected a directory" if there.is_file() else "no directory"
-        raise InputError(f"cannot be made: {there} is {what}", path)
-    try:
-        with tempfile.TemporaryFile(dir=there, prefix=".pomona-") as file:
-            file.write(b"x")
-    except OSError as error:
-        raise InputError(f"cannot be written to: {error.strerror or error}. Use another", path) from None
-
-
 def places_in(folder: Path) -> dict[str, str]:
     """Where the files of the comparison in a folder lay when it was last run, by what its spec says of them.
 

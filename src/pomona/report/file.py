@@ -18,9 +18,8 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pomona._arrays import whole_file
+from pomona._arrays import refuse_unwritable, whole_file
 from pomona.errors import InputError
-from pomona.experiments.store import refuse_unwritable
 
 MARK = ".pomona-report.json"
 _FOREIGN = "is not of Pomona's making, and a report would replace it: use another directory"
