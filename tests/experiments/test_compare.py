@@ -540,6 +540,9 @@ def test_a_directory_moves_with_its_data(tmp_path, out):
     here.rename(there)
     moved = read_results(there / out)
     assert moved.values.equals(first.values)
+    findings = find(moved, n_resamples=50)
+    assert findings.measures == find(first, n_resamples=50).measures
+    assert set(findings.measures) <= set(moved.values.columns)
     assert moved.test_data("f", 1).n_docs == 36
     assert refit_best(moved).n_queries == 12
     watch = Record()

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -123,6 +124,24 @@ def test_results_can_be_read_where_the_data_are_not(finished, tmp_path):
     line = spec[start : spec.index("\n", start)]
     (tmp_path / "moved" / "spec.toml").write_text(spec.replace(line, 'source = "/nowhere/to/be/found"'))
     assert read_results(tmp_path / "moved").values.equals(finished.values)
+
+
+def test_a_comparison_of_an_earlier_version_is_read_and_told(finished, tmp_path):
+    """It kept its spec in a file only, and other digests of its data."""
+    shutil.copytree(finished.directory, tmp_path / "old")
+    with sqlite3.connect(tmp_path / "old" / "store.sqlite") as database:
+        database.execute("DELETE FROM facts WHERE name IN ('spec', 'places', 'version', 'spec files')")
+        (data,) = database.execute("SELECT value FROM facts WHERE name = 'data'").fetchone()
+        old = re.sub(r'"digest": "[0-9a-f]*"', '"digest": "0"', data)
+        database.execute("UPDATE facts SET value = ? WHERE name = 'data'", [old])
+    database.close()
+    results = read_results(tmp_path / "old")
+    assert results.values.equals(finished.values)
+    (text,) = results.warnings.filter(check="earlier version")["text"]
+    assert text.endswith("run the comparison again")
+    with pytest.raises(PomonaError, match=r"an earlier version of Pomona compared on toy.*comparison again"):
+        results.test_data("toy", 1)
+    assert compare(finished.spec, tmp_path / "old").is_current
 
 
 def test_no_comparison(tmp_path):

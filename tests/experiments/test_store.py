@@ -104,6 +104,53 @@ def test_it_is_in_wal_mode(tmp_path):
         assert store.database.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
+def test_a_directory_of_any_name(tmp_path):
+    folder = tmp_path / "a b?mode=x#%20é"
+    with Store(folder) as store:
+        store.remember(seconds=1.5)
+    with Store(folder, to_write=False) as store:
+        assert store.fact("seconds") == 1.5
+    assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+
+
+def test_a_database_of_others_is_not_touched(tmp_path):
+    with sqlite3.connect(tmp_path / "store.sqlite") as database:
+        database.execute("CREATE TABLE mine (a)")
+    database.close()
+    before = (tmp_path / "store.sqlite").read_bytes()
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / ".mine.part").write_text("mine")
+    for to_write in (True, False):
+        with pytest.raises(PomonaError, match="is no store of Pomona's"):
+            Store(tmp_path, to_write=to_write)
+    assert (tmp_path / "store.sqlite").read_bytes() == before
+    (tmp_path / "store.sqlite").unlink()
+    with Store(tmp_path):
+        pass
+    assert (tmp_path / "models" / ".mine.part").read_text() == "mine"
+
+
+def test_looking_writes_nothing(tmp_path):
+    with Store(tmp_path) as store:
+        store.enqueue([RUN])
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with Store(tmp_path, to_write=False) as store:
+        assert store.rows()[RUN.id]["state"] == "queued"
+        with pytest.raises(PomonaError, match="cannot be written"):
+            store.remember(seconds=1.5)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_what_fails_in_the_middle_is_undone(tmp_path):
+    """And the next transaction is a new one."""
+    with Store(tmp_path) as store:
+        with pytest.raises(AttributeError):
+            store.enqueue([RUN, None])
+        assert store.rows() == {}
+        store.enqueue([RUN])
+        assert list(store.rows()) == [RUN.id]
+
+
 def test_facts(tmp_path):
     with Store(tmp_path) as store:
         assert store.fact("seconds", 0.0) == 0.0

@@ -257,6 +257,7 @@ VALUES = {
     "relative": "",
     "retry": "",
     "report": "",
+    "verify": "",
     "run": "{in}/b.run",
     "scores": "{in}/s.txt",
     "seed": "7",

@@ -194,7 +194,11 @@ def read_results(directory: str | Path) -> Results:
         spec = _spec_of(store)
         data = {name: DataFacts.of_json(facts) for name, facts in store.fact("data", {}).items()}
         rows, wanted = store.rows(), store.fact("runs", [])
-        columns = {(text, convention): column for text, convention, column in store.fact("columns", ())}
+        now = _places_now(store)
+        columns = {
+            (_at_its_place(text, now), convention): column
+            for text, convention, column in store.fact("columns", ())
+        }
         names = [variant.name for one in spec.datasets for variant in one.variants()]
         asked = {(name, row.label) for name in names for row in spec.rows()}
         variants = {name: folds for facts in data.values() for name, folds in facts.variants.items()}
@@ -247,6 +251,19 @@ def _spec_of(store: Store) -> Spec:
     if text is None:
         return read_spec(path, needs_data=False)
     return read_text(text, path, needs_data=False, places=store.fact("places", {}))
+
+
+def _places_now(store: Store) -> dict[str, str]:
+    """Where the files of a comparison are that may have moved with it, by where they were."""
+    places: dict[str, str] = store.fact("places", {})
+    here = {old: (store.directory / told).resolve() for told, old in places.items()}
+    return {old: str(new) for old, new in here.items() if new.exists()}
+
+
+def _at_its_place(text: str, places: Mapping[str, str]) -> str:
+    """The text of a measure, that of a file with the place where the file is now."""
+    path, colon, name = text.rpartition(":")
+    return f"{places.get(path, path)}{colon}{name}"
 
 
 def run_facts(run: RunSpec) -> _Row:

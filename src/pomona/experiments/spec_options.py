@@ -83,10 +83,13 @@ def dataset_table(text: str, test: str | None = None, valid: str | None = None) 
         return {**named, "simulate": read_parameters(Simulated, assignments(match[2] or "", text))}
     name, equals, source = text.partition("=")
     is_named = bool(equals) and not Path(text).exists()
+    place = source if is_named else text
+    if test is not None and Path(place).is_dir():
+        raise InputError(f"--test goes with a training file, found the directory {place}")
     parts = {"valid": valid, "test": test}
     return {
         **({"name": name} if is_named else {}),
-        "source" if test is None else "train": source if is_named else text,
+        "source" if test is None else "train": place,
         **{key: path for key, path in parts.items() if path is not None},
     }
 

@@ -75,6 +75,10 @@ class _Origin:
 
     def found(self, text: str) -> Path:
         """The file or directory that a text names."""
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"the name {text!r} is no UTF-8, as a spec is: rename it") from None
         path = self.folder / text
         other = self.places.get(text)
         is_moved = other is not None and not path.exists() and Path(other).exists()

@@ -104,7 +104,8 @@ class _Logger:
                 self._client.log_metric(run, metric, value, step=fold)
             self._keep(run, (f"models/{one}.pomona" for one in mine["run"]), "models")
             self._client.set_terminated(run)
-        self._keep(parent, ("report.html", "spec.toml", "tables", "figures"), None)
+        self._keep(parent, ("report.html", "tables", "figures"), None)
+        self._client.log_text(parent, self._results.facts["spec"], "spec.toml")
         self._client.set_terminated(parent)
         return parent
 
