@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import pomona as pm
 from pomona._jit import threads
@@ -123,3 +124,37 @@ def test_sizes_of_queries_with_start_scores(data):
     np.testing.assert_array_equal(ranker.predict(data, base=start), expected)
     with pytest.raises(InputError, match="with group: give qid"):
         ranker.fit("train.parquet", group=[3], client=object())
+
+
+class WithStrength(pm.LinearRegression):
+    name = "with_strength"
+
+    def __init__(self, *, strength=1.0):
+        super().__init__(l2=strength)
+        self.strength = strength
+
+
+class StillWithStrength(WithStrength):
+    """A subclass of a class that has a constructor of its own."""
+
+    name = "still_with_strength"
+
+
+class FewRounds(pm.RankBoost):
+    name = "few_rounds"
+    n_rounds = 3
+
+
+def test_a_subclass_keeps_the_constructor_of_its_base():
+    ranker = StillWithStrength(strength=2.0)
+    assert (ranker.strength, ranker.l2, ranker.get_params()) == (2.0, 2.0, {"strength": 2.0})
+    assert clone(ranker).l2 == 2.0
+
+
+def test_a_default_of_a_subclass_needs_no_annotation():
+    data = pm.simulate(10, docs_per_query=6, n_features=3, seed=0)
+    assert FewRounds().n_rounds == 3 == FewRounds().get_params()["n_rounds"]
+    assert FewRounds().fit(data).model_.n_stumps <= 3
+    assert FewRounds(n_rounds=2).n_rounds == 2
+    with pytest.raises(InputError, match="n_rounds must be an integer of at least 1"):
+        FewRounds(n_rounds=0).fit(data)

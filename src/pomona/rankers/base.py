@@ -47,7 +47,7 @@ from pomona.rankers.inputs import (
 from pomona.rankers.learnt import check_learnt
 from pomona.rankers.model_file import exact_parameters, parameters_to_json, write_model
 from pomona.rankers.movable import Movable
-from pomona.rankers.parameter import check_parameters, refuse_unknown_names
+from pomona.rankers.parameter import annotate_defaults, check_parameters, refuse_unknown_names
 from pomona.rankers.trace import Trace
 from pomona.rankers.training_log import TrainingLog
 from pomona.rankers.watched import (
@@ -131,15 +131,18 @@ class Ranker(Estimator):
     _log: TrainingLog | None
     _trace: Trace | None
     _callbacks = Callbacks()
+    _writes_init: ClassVar[bool] = False
     _watched = Watched()
     _learnt_from: Dataset
     """While it learns: the training data, which know the order in which their rows came."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        writes_init = "__init__" in vars(cls)
-        dataclass(kw_only=True, eq=False, repr=False)(cls)
-        if not writes_init:
+        # A constructor that somebody wrote is that of subclasses, too, as everywhere in Python.
+        cls._writes_init = "__init__" in vars(cls) or cls._writes_init
+        annotate_defaults(cls)
+        dataclass(kw_only=True, eq=False, repr=False, init=not cls._writes_init)(cls)
+        if not cls._writes_init:
             refuse_unknown_names(cls)
 
     @classmethod

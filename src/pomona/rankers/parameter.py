@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Any
 
@@ -31,6 +31,7 @@ __all__ = [
     "Probability",
     "Share",
     "admits",
+    "annotate_defaults",
     "check_parameters",
     "refuse_unknown_names",
     "types_of",
@@ -50,3 +51,20 @@ def refuse_unknown_names(cls: Any) -> None:
         init(self, *positional, **given)
 
     cls.__init__ = init_known
+
+
+def annotate_defaults(cls: Any) -> None:
+    """Have `n_rounds = 3` in a subclass be another default of the parameter, as `n_rounds: int = 3` is.
+
+    A dataclass would keep the base's default without a word.
+    """
+    own = dict(vars(cls).get("__annotations__", {}))
+    for base in cls.__mro__[1:]:
+        if is_dataclass(base):
+            kinds = types_of(base)
+            for one in fields(base):
+                value = vars(cls).get(one.name)
+                if one.name in vars(cls) and one.name not in own and not hasattr(value, "__get__"):
+                    own[one.name] = kinds.get(one.name, Any)
+            break
+    cls.__annotations__ = own

@@ -205,3 +205,21 @@ except pm.PomonaError as error:
     )
     assert done.stderr == ""
     assert done.stdout == "torch is not installed: pip install 'pomona[neural]'\n"
+
+
+class WithoutRelativeWeights(RankNet):
+    """A ranker of somebody who knows of weights of queries only."""
+
+    name = "without_relative_weights"
+
+    def objective(self, labels, query_ptr, weights, seed):
+        return super().objective(labels, query_ptr, weights, seed)
+
+
+def test_an_objective_without_weights_of_documents_has_the_means_of_queries(parts):
+    train, valid = parts
+    weights = np.arange(train.n_docs) % 3 + 1.0
+    plain = WithoutRelativeWeights(n_epochs=2, device="cpu").fit(train).predict(valid)
+    assert (plain == RankNet(n_epochs=2, device="cpu").fit(train).predict(valid)).all()
+    with pytest.warns(UserWarning, match="takes no `relative` weights"):
+        WithoutRelativeWeights(n_epochs=2, device="cpu").fit(train, sample_weight=weights)

@@ -6,6 +6,7 @@ Fitting needs PyTorch (`pip install "pomona[neural]"`); a fitted or loaded ranke
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 from pomona.objectives.base import Objective
 from pomona.rankers.base import Ranker
-from pomona.rankers.inputs import weights_in_queries
+from pomona.rankers.inputs import means_of_queries, weights_in_queries
 from pomona.rankers.learnt import Array, check_learnt
 from pomona.rankers.movable import Movable
 from pomona.rankers.neural.network.network import Architecture
@@ -141,7 +142,7 @@ class NeuralRanker(Ranker):
             architecture,
             train,
             valid,
-            *weights_in_queries(weights, train),
+            *self._weights(train, weights),
             self,
             measure=self.parsed_measure,
             valid_measure=parse_measure(self.measure if self.valid_measure is None else self.valid_measure),
@@ -167,6 +168,13 @@ class NeuralRanker(Ranker):
                 log.start_path("" if len(rates) == 1 else f"rate {rate:g} ({number} of {len(rates)}), ")
                 trainer.train(TrainingConfig(**{**shared, "learning_rate": rate}), log)
         finish()
+
+    def _weights(self, train: Dataset, weights: Values | None) -> tuple[Values, Values | None]:
+        """One weight a query, and one a document beside its query's others, if `objective` takes them."""
+        if "relative" in inspect.signature(self.objective).parameters:
+            return weights_in_queries(weights, train)
+        reason = "its objective takes no `relative` weights of documents"
+        return means_of_queries(weights, train, type(self).__name__, reason), None
 
     def _checked_rates(self, valid: Dataset | None) -> tuple[float, ...]:
         """The learning rates to try."""

@@ -77,7 +77,8 @@ class Trainer:
     ) -> None:
         self.best: tuple[Network, TrainingConfig] | None = None
         # For a trace.
-        self._objective = lambda: factory.objective(train.y, train.query_ptr, weights, seed, relative)
+        more = {} if relative is None else {"relative": relative}
+        self._objective = lambda: factory.objective(train.y, train.query_ptr, weights, seed, **more)
         padded = isinstance(architecture, ContextArchitecture)
         layout = lay_out(train.query_ptr, batch_size, np.random.default_rng(seed), padded=padded)
         self._architecture, self._device = architecture, device

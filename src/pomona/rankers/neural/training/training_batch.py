@@ -55,7 +55,8 @@ class TrainingBatch:
         self.begin, self.end, self.n_queries = batch.begin, batch.end, len(batch.queries)
         self.lengths, self._places = None if batch.places is None else batch.lengths, batch.places
         # The mean over the queries of a batch, so that the size of a step does not depend on their number.
-        self._objective = factory.objective(labels, batch.query_ptr, weights / len(weights), seed, relative)
+        more = {} if relative is None else {"relative": relative}
+        self._objective = factory.objective(labels, batch.query_ptr, weights / len(weights), seed, **more)
 
     def gradient(self, scores: Scores) -> tuple[float | None, NDArray[np.float32]]:
         """(the loss, if there is one, its gradient) at the scores of these rows; 0 where a row is padding."""
