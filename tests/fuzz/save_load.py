@@ -96,7 +96,7 @@ class Target:
             for name, kind in types_of(cls).items()
             if random.random() < 0.4 and name not in ("device", "verbose", "warm_start", "model", "prefit")
         }
-        names = [str(name) for name in random.choice(_NAMES, 4, replace=False)]
+        names = [_NAMES[i] for i in random.permutation(len(_NAMES))[:4]]
         train, fresh = (
             pm.Dataset(data.X, data.y, data.qid, feature_names=names) for data in (self._train, self._fresh)
         )

@@ -125,3 +125,9 @@ def test_refusals(train):
         PRank().fit(train.replace(y=np.zeros_like(train.y)))
     with pytest.raises(InputError, match="different labels"):
         PRank().fit(train.replace(y=np.arange(train.n_docs, dtype=np.float32)))
+
+
+@pytest.mark.parametrize("radius", [5e-324, 1e308])
+def test_a_radius_beyond_floats_is_refused(radius):
+    with pytest.raises(InputError, match="too large or too small to compute with"):
+        PRank(radius=radius).fit(pm.simulate(5, docs_per_query=5, n_features=2, seed=0))

@@ -1,3 +1,4 @@
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -295,3 +296,11 @@ def test_ctrl_c_keeps_the_last_newton_step(monkeypatch):
     with pytest.warns(UserWarning, match="interrupted"):
         ranker = RankSVM(C=100.0).fit(data)
     assert ranker.coef_.any()
+
+
+@pytest.mark.parametrize("C", [5e-324, 1e308])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_c_beyond_floats_is_refused_in_a_line(C, loss):
+    data = pm.simulate(5, docs_per_query=5, n_features=2, seed=0)
+    with pytest.raises(InputError, match=f"C = {re.escape(f'{C:g}')} is too (large|small) to compute with"):
+        RankSVM(C=C, loss=loss).fit(data)

@@ -129,7 +129,11 @@ class PRank(LinearRanker):
         if self.radius is None:
             return 1.0
         squares = float(np.einsum("ij,ij->", X, X, dtype=np.float64))
-        return self.radius**2 * len(X) / squares if squares else 1.0
+        with np.errstate(over="ignore", under="ignore"):
+            rate = float(np.float64(self.radius) ** 2 * len(X) / squares) if squares else 1.0
+        if not 0 < rate < np.inf:
+            raise InputError(f"radius = {self.radius:g} is too large or too small to compute with")
+        return rate
 
 
 def _visits(weights: Values, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -185,6 +185,11 @@ class NeuralRanker(Ranker):
         )
         if not rates:
             raise InputError("learning_rate must name one rate at least, found none")
+        for name, value in (("learning_rate", max(rates)), ("l2", self.l2)):
+            if value > np.finfo(np.float32).max:
+                raise InputError(
+                    f"{name} = {value:g} is beyond what networks compute with, float32: lower it"
+                )
         if len(rates) > 1 and valid is None:
             raise InputError("several learning rates can only be told apart on validation data: give valid=…")
         return rates
