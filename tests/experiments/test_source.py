@@ -319,5 +319,14 @@ def test_an_optional_dataset_that_is_not_here_is_left_out(make_spec, tmp_path, m
     assert here == spec
     assert "is not here: get it from" in left_out["the big one"]
     assert at_hand(spec) == (spec, {})
+    nowhere = DataSpec("lost", str(tmp_path / "nowhere"), optional=True)
+    told = at_hand(dataclasses.replace(both, datasets=(*spec.datasets, nowhere)))[1]["lost"]
+    assert "no such file or directory" in told
+    # What is here and cannot be read is no absence.
+    (tmp_path / "broken").mkdir()
+    broken = DataSpec("broken", str(tmp_path / "broken"), optional=True)
+    assert at_hand(dataclasses.replace(spec, datasets=(broken,)))[1] == {}
+    with pytest.raises(PomonaError, match="no train and no test file"):
+        fold_sources(broken, 5)
     with pytest.raises(PomonaError, match=r"every dataset is optional and left out: .* is not here"):
         at_hand(dataclasses.replace(spec, datasets=(absent,)))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pomona.data.audit import audit
-from pomona.data.catalog import load_folds
+from pomona.data.catalog import COLLECTIONS, load_folds
 from pomona.data.categories import refuse_categories
 from pomona.data.concatenation import concatenated
 from pomona.data.dataset import Dataset
@@ -32,7 +32,7 @@ from pomona.data.read import read
 from pomona.data.simulate import simulate
 from pomona.data.statistics import describe
 from pomona.data.text import TextColumn, offsets
-from pomona.errors import InputError, PomonaError
+from pomona.errors import InputError, MissingDataError
 from pomona.experiments.data_spec import DataSpec, Files, Simulated
 from pomona.experiments.spec import Spec
 from pomona.experiments.variation import COMPLETE, Variation, pairs_changed
@@ -259,15 +259,24 @@ def at_hand(spec: Spec) -> tuple[Spec, dict[str, str]]:
     for data in spec.datasets:
         places = data.source if isinstance(data.source, tuple) else (data.source,)
         for place in places if data.optional else ():
-            try:
-                if isinstance(place, str) and not Path(place).is_file():
-                    load_folds(place)
-            except PomonaError as error:
-                left_out.setdefault(data.name, str(error))
+            reason = _absence(str(place))
+            if reason is not None:
+                left_out.setdefault(data.name, reason)
     kept = tuple(data for data in spec.datasets if data.name not in left_out)
     if not kept:
         raise InputError(f"every dataset is optional and left out: {next(iter(left_out.values()))}")
     return (replace(spec, datasets=kept), left_out) if left_out else (spec, {})
+
+
+def _absence(place: str) -> str | None:
+    """Why a collection or directory is not here; what is here and cannot be read is refused later."""
+    if place.lower() not in COLLECTIONS:
+        return None if Path(place).exists() else f"{place}: no such file or directory"
+    try:
+        load_folds(place)
+    except MissingDataError as error:
+        return str(error)
+    return None
 
 
 @dataclass
