@@ -37,6 +37,7 @@ def test_a_convention_in_the_string_wins():
     assert measure("letor4:ndcg@10", "yahoo").convention == "letor4"
     assert measure("ndcg@10", "yahoo").convention == "yahoo"
     assert measure(measure("ndcg@10"), "yahoo").empty == 1.0
+    assert measure(measure("letor4:ndcg@10"), "yahoo").convention == "letor4"
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,8 @@ def test_a_convention_in_the_string_wins():
         ("ndcg@", "expected"),
         ("ndcg@ten", "expected"),
         ("ndcg@0", "at least 1"),
+        ("ndcg@" + "9" * 5000, "expected"),
+        ("err(max_grade=1e300)", "max_grade must be an integer of at least 1 and at most 1e\\+09"),
         ("nope@3", "unknown measure 'nope'"),
         ("letor9:ndcg", "unknown convention 'letor9'"),
         ("rbp(q=1)", "unknown parameter of RBP 'q'"),

@@ -43,6 +43,7 @@ MOST_ORDERS = 50_000
 """Orders of tied documents that are enumerated for a measure that is not known in the mean over them."""
 SAMPLED_ORDERS = 1_000
 """Random orders whose mean stands for all, where there are more."""
+_LARGEST_K = 1 << 53  # beyond, no float is the number
 _MOST_RANKED = 1 << 20  # documents of orders that a rule for lists is given at once
 
 
@@ -138,9 +139,9 @@ class Measure:
             value, kind = getattr(self, name), kinds[name]
             plain = plain_value(value, kind)
             if name == "k":
-                if plain is not None and (type(plain) is not int or plain < 1):
+                if plain is not None and (type(plain) is not int or not 1 <= plain <= _LARGEST_K):
                     raise InputError(
-                        f"{who}: the cut-off k must be an integer of at least 1, found {value!r}"
+                        f"{who}: the cut-off k must be an integer of at least 1, found {value!r:.40}"
                     )
             elif name == "ties":
                 if plain is not None and plain not in TIE_RULES:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from pomona._kinds import PositiveInt
+from pomona._kinds import Interval
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.measures.cascade import CascadeMeasure
@@ -36,7 +36,7 @@ class ERR(CascadeMeasure):
     name: ClassVar[str] = "err"
     user_model: ClassVar[str] = "cascade"
     is_discounted: ClassVar[bool] = True
-    max_grade: PositiveInt = 4
+    max_grade: Annotated[int, Interval(1, 1_000_000_000, "[]")] = 4
     gain: Literal["exp2", "exp2_int", "label"] = "exp2"
     beyond: bool = False
 

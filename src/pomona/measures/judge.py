@@ -233,6 +233,16 @@ def asked_for(
     return found, notes
 
 
+def refuse_one_name(measures: Sequence[Measure]) -> None:
+    """Refuse different measures of one name where results are kept by it: two classes of somebody's own."""
+    known: dict[str, Measure] = {}
+    for one in measures:
+        if known.setdefault(str(one), one) != one:
+            raise InputError(
+                f"two different measures are called {one}: give one of the classes another `name`"
+            )
+
+
 def scored_queries(data: Labelled, scores: ArrayLike) -> ScoredQueries:
     """Check scores against the data they belong to, and put them into the order of the labels."""
     array = _numbers(scores)

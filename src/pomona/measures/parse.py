@@ -16,9 +16,9 @@ from pomona.measures.base import Measure
 
 _PATTERN = re.compile(
     r"\s*(?:(?P<prefix>[^:()@]+):)?\s*(?P<name>[A-Za-z]\w*)\s*"
-    r"(?:\((?P<arguments>[^()]*)\))?\s*(?:@\s*(?P<k>\d+))?\s*"
+    r"(?:\((?P<arguments>[^()]*)\))?\s*(?:@\s*(?P<k>\d{1,16}))?\s*"
 )
-_TREC_NAME = re.compile(r"(?P<name>ndcg_cut|map_cut|p|recall|success)[._](?P<k>\d+)", re.IGNORECASE)
+_TREC_NAME = re.compile(r"(?P<name>ndcg_cut|map_cut|p|recall|success)[._](?P<k>\d{1,16})", re.IGNORECASE)
 
 
 def measure(text: str | Measure, convention: str | None = None) -> Measure:
@@ -31,7 +31,8 @@ def measure(text: str | Measure, convention: str | None = None) -> Measure:
     (10, 'rbp(p=0.95)@20', 'p@10')
     """
     if isinstance(text, Measure):
-        return text if convention is None else text.under(convention)
+        is_open = convention is not None and text.convention == "definition"
+        return text.under(convention) if is_open and convention else text
     written = text.strip().strip("\"'")
     written = trec_name(written) or written
     match = _PATTERN.fullmatch(written)

@@ -16,7 +16,7 @@ from pomona._types import Scores
 from pomona.data.dataset import Dataset
 from pomona.errors import InputError, UnknownNameError, UnknownParameterError
 from pomona.measures.base import Measure
-from pomona.measures.parse import measure as parse_measure
+from pomona.measures.judge import asked_for, refuse_one_name
 from pomona.rankers.callback import Callback, Callbacks
 from pomona.rankers.evaluator import RankingEvaluator, labels_to_judge
 from pomona.rankers.inputs import aligned, as_dataset, weighted
@@ -158,7 +158,8 @@ def held_out_sets(
     }
     asked = options.get("eval_measures")
     each = [] if asked is None else [asked] if isinstance(asked, str | Measure) else list(asked)
-    measures = tuple(parse_measure(one) for one in each)
+    measures = tuple(asked_for(each)[0].values())
+    refuse_one_name(measures)
     decides = sets.pop("valid", None)
     return decides, Watched({name: data.gathered() for name, data in sets.items()}, measures)
 

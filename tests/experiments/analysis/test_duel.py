@@ -161,3 +161,16 @@ def test_empty_queries_of_runs_are_those_of_the_measure(tmp_path):
         paths[name].write_text("".join(lines))
     assert duel_of_runs(tmp_path / "qrels", paths, "ap").n_empty == 0
     assert duel_of_runs(tmp_path / "qrels", paths, "ap(relevant=2)").n_empty == 1
+
+
+def test_two_measures_of_one_name_are_refused():
+    def own(value):
+        class Own(pm.Measure):
+            def of_query(self, labels):
+                return value
+
+        return Own()
+
+    data = pm.Dataset(np.zeros((4, 1)), [1, 0, 2, 0], [1, 1, 2, 2])
+    with pytest.raises(InputError, match="two different measures are called Own"):
+        pm.duel(data, {"a": [2, 1, 2, 1], "b": [1, 2, 1, 2]}, [own(0.1), own(0.2)])

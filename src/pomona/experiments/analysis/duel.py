@@ -34,9 +34,8 @@ from pomona.experiments.analysis.query_slice import (
     slices_of_data,
 )
 from pomona.measures.base import Measure
-from pomona.measures.judge import judge, scored_queries
+from pomona.measures.judge import asked_for, judge, refuse_one_name, scored_queries
 from pomona.measures.lists import RankedLists, ScoredQueries
-from pomona.measures.parse import measure as parse_measure
 from pomona.stats.bootstrap import Resampled
 from pomona.stats.paired import PairedTests, compare_pairs
 
@@ -247,7 +246,8 @@ def _parsed(
     each = [measures] if isinstance(measures, str | Measure) else list(measures)
     if not each:
         raise InputError("no measure was asked for")
-    parsed = [parse_measure(one, convention) for one in each]
+    parsed = list(asked_for(each, convention)[0].values())
+    refuse_one_name(parsed)
     return list(dict.fromkeys(dataclasses.replace(one, ties=ties) if ties else one for one in parsed))
 
 

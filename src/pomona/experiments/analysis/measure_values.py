@@ -25,7 +25,7 @@ from pomona.errors import InputError
 from pomona.experiments.analysis.pooled import KEYS
 from pomona.experiments.results import Results
 from pomona.measures.base import Measure
-from pomona.measures.judge import judge, scored_queries
+from pomona.measures.judge import asked_for, judge, scored_queries
 from pomona.measures.lists import RankedLists
 from pomona.measures.parse import measure as parse_measure
 
@@ -85,7 +85,7 @@ def compare_measures(
     if not measures:
         raise InputError("no measure was asked for")
     ranked = RankedLists.of_labels(list(named.values()))
-    columns = {str(asked): parse_measure(asked).of_lists(ranked) for asked in measures}
+    columns = {name: measure.of_lists(ranked) for name, measure in asked_for(measures)[0].items()}
     return _compared(pl.DataFrame({"list": list(named)}), columns, is_ordered=True)
 
 

@@ -116,7 +116,7 @@ class LogisticRegression(LinearRanker):
             models = [self._minimize(rows, _Softmax(codes, rows.weights), start)]
         else:
             steps = [self.threshold] if self.kind == "binary" else self.levels_[:-1]
-            models = [self._step(rows, labels > step, step) for step in steps]
+            models = [self._step(rows, labels > np.float32(step), step) for step in steps]
         self.output_coef_ = np.concatenate([coef for coef, _ in models])
         self.output_intercept_ = np.concatenate([intercept for _, intercept in models])
         self.coef_ = combined(self.output_coef_, self._slopes())

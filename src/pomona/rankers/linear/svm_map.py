@@ -92,7 +92,7 @@ class APLoss:
         self, data: Dataset, relevant: float, weights: Values | None = None, ranker: str = "SVMMap"
     ) -> None:
         data, weights = documents_that_count(data, weights)
-        self._data, self._relevant = data, data.y >= relevant
+        self._data, self._relevant = data, data.y >= np.float32(relevant)  # as measures compare
         self._lengths = np.diff(data.query_ptr)
         n_relevant = np.add.reduceat(self._relevant.astype(np.int64), data.query_ptr[:-1])
         given = means_of_queries(weights, data, ranker, "average precision is of a whole ranking")
