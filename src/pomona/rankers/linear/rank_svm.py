@@ -147,12 +147,8 @@ class _Newton:
         self.converged = self._steepest == 0  # no feature tells the documents of any pair apart: w stays 0
         if self.converged:
             return
-        with np.errstate(over="ignore", divide="ignore"):
-            self._penalty = float(np.float64(1.0) / (C * self._loss.n_pairs))
-        if not 0 < self._penalty < np.inf:
-            raise InputError(
-                f"C = {C:g} is too {'large' if C > 1 else 'small'} to compute with: take one near 1"
-            )
+        _check_size(C, C * self._loss.n_pairs)
+        self._penalty = 1.0 / (C * self._loss.n_pairs)
         solution = minimize(
             self.value,
             self.coef,
@@ -200,6 +196,7 @@ class _Planes(CuttingPlanes):
 
     def solve(self, C: float) -> None:
         """Minimize for this C, from the solution of the last."""
+        _check_size(C, C * self._n_pairs)
         super().solve(C * self._n_pairs)
 
 
@@ -313,6 +310,12 @@ class RankSVM(MarginRanker):
     @property
     def _kernel(self) -> Kernel:
         return Kernel("rbf" if self.kernel == "rbf" else "poly", self.gamma_, self.degree)
+
+
+def _check_size(C: float, weight: float) -> None:
+    """Refuse a C whose weight of the mean loss, or what is divided by it, overflows."""
+    if not 1e-150 < weight < 1e150:
+        raise InputError(f"C = {C:g} is too {'large' if C > 1 else 'small'} to compute with: take one near 1")
 
 
 def _usual_gamma(X: Features) -> float:
