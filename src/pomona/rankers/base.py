@@ -83,9 +83,9 @@ class Ranker(Estimator):
     Attributes
     ----------
     evals_ : of a ranker that learns step by step: the recorded values of each part after every iteration.
-        With validation data these are the measure of the training queries, `train`, of the validation queries
-        that decide, `valid`, and of other sets by their names; of other measures as in `valid ap`. Some
-        record more, such as their `loss`.
+        With validation data these are what `score` would give: of the training data, `train`, of the
+        validation data that decide, `valid`, and of other sets by their names; of other measures as in
+        `valid ap`. Some record more, such as their `loss`.
     best_iteration_ : the iteration that was kept: the best on the validation data, without any the last
         (unless the ranker says otherwise; boosted forests keep a mean of the rounds from it on).
     interrupted_ : whether Ctrl-C ended the training.
