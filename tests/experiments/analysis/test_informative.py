@@ -225,7 +225,7 @@ def test_queries_that_one_run_lacks_are_left_out_for_all(tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 a 0\n2 0 b 1\n3 0 a 1\n")
     (tmp_path / "one.run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n2 Q0 a 1 2 t\n2 Q0 b 2 1 t\n")
     (tmp_path / "two.run").write_text("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n")
-    with pytest.warns(UserWarning, match="1 of 2 queries are left out: not every run has them"):
+    with pytest.warns(UserWarning, match="2 of 3 judged queries are left out: not every run has them"):
         systems = systems_of_runs(tmp_path / "qrels", {n: tmp_path / f"{n}.run" for n in ("one", "two")})
     assert {name: lists.n_queries for name, lists in systems.items()} == {"one": 1, "two": 1}
     means = informativeness({"q": systems}, ["ap"]).systems

@@ -84,12 +84,13 @@ def systems_of_runs(qrels: Path, runs: Mapping[str, Path]) -> Lists:
     judgments = read_qrels(qrels)
     judged = {name: dataset_of_trec(judgments, read_run(path)) for name, path in runs.items()}
     of_run = [set(one.data.qids.tolist()) for one in judged.values()]
-    shared, every = set.intersection(*of_run), set.union(*of_run)
+    shared = set.intersection(*of_run)
     if not shared:
         raise InputError("no query is in the judgments and in every run: check that they belong together")
-    if len(shared) < len(every):
+    n_judged = len(judgments.qids)
+    if len(shared) < n_judged:
         warnings.warn(
-            f"{len(every) - len(shared)} of {len(every)} queries are left out: not every run has them",
+            f"{n_judged - len(shared)} of {n_judged} judged queries are left out: not every run has them",
             stacklevel=2,
         )
     return {name: _of_run(one, shared) for name, one in judged.items()}
