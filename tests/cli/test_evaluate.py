@@ -199,3 +199,53 @@ def test_a_table_of_a_run_has_the_values_of_the_run(tmp_path, name, ties):
 def test_a_table_without_scores_needs_some(tmp_path):
     (tmp_path / "a.csv").write_text("label,qid,x\n1,1,2\n")
     assert "a table with a column score" in " ".join(run(str(tmp_path / "a.csv")).output.split())
+
+
+def test_judgments_first_as_trec_eval_has_them(tmp_path, trec):
+    _, qrels, _, named_run = trec
+    for words in (("-m", "map"), ("-m", "ap,ndcg@2", "-q", "--json"), ("--as", "trec_eval", "-m", "map")):
+        assert run(qrels, named_run, *words).stdout == run(*trec, *words).stdout
+    with pytest.raises(PomonaError, match="run is a TREC run; .*qrels is TREC judgments"):
+        run(named_run, qrels)
+
+
+def test_queries_that_only_one_of_the_files_has(trec, tmp_path):
+    (tmp_path / "qrels").write_text(TREC["qrels"] + "3 0 c 1\n4 0 c 1\n")
+    (tmp_path / "run").write_text(TREC["run"] + "9 Q0 x 1 1 t\n")
+    told = json.loads(run(*trec, "-m", "ap", "--json").stdout)
+    counts = ("n_queries", "n_judged_queries_without_run", "n_queries_without_judgments")
+    assert [told[name] for name in counts] == [2, 2, 1]
+    for words in ((), ("--all-conventions",), ("-q",)):
+        shown = run(*trec, "-m", "ap", *words).stdout
+        assert "2 judged queries are not in the run, and in no mean" in shown
+        assert "1 query of the run has no judgments, and is in no mean" in shown
+    (tmp_path / "qrels").write_text(TREC["qrels"])
+    (tmp_path / "run").write_text(TREC["run"])
+    assert "note" not in run(*trec, "-m", "ap").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("--as mslr --convention yahoo", "--convention"),
+        ("--as mslr --ties worst", "--ties"),
+        ("--as mslr --all-conventions", "--all-conventions"),
+        ("--as letor3 --label grade", "--label"),
+        ("--as yahoo --qid q", "--qid"),
+        ("--as yahoo -m ndcg", "--measure ndcg"),
+        ("--as ranklib --qrels {qrels}", "--qrels"),
+        ("--as ranklib -m NDCG@5 --gmax 3", "--gmax"),
+        ("--all-conventions --convention yahoo", "--convention"),
+        ("--all-conventions -q", "--per-query"),
+        ("--qrels {qrels} --run {run}", "DATA"),
+        ("--qrels {qrels}", "--qrels"),
+        ("--run {run}", "--run"),
+        ("--convention yahoo -m letor4:ap -m mslr:rr", "--convention"),
+    ],
+)
+def test_options_without_effect_are_refused(words, named, files, trec):
+    given = words.format(qrels=trec[1], run=trec[3]).split()
+    result = run(*files, *given)
+    assert result.exit_code == 2
+    assert named in result.output
+    assert result.stdout == ""

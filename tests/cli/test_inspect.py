@@ -1,10 +1,12 @@
 import json
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
 import pomona as pm
 from pomona.cli.inspect import inspect
+from pomona.errors import InputError
 
 app = typer.Typer()
 app.command()(inspect)
@@ -42,3 +44,10 @@ def test_a_comparison(tmp_path, in_process):
     assert facts["what"] == "a comparison"
     assert "LinearRegression" in facts["rankers"]
     assert facts["runs"]["done"] > 0
+
+
+def test_a_directory_of_something_else_is_not_walked_through(tmp_path, monkeypatch):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.setattr("pathlib.Path.rglob", lambda *_: pytest.fail("walks through everything below"))
+    with pytest.raises(InputError, match="is neither a comparison nor a directory with folds"):
+        run(tmp_path)

@@ -157,18 +157,35 @@ def read_for_model(
 
     if is_table(path):
         if labelled:
-            return _labelled_table(path, ranker, columns)
+            return _of_its_size(_labelled_table(path, ranker, columns), ranker, path)
         if ranker.scores_whole_queries:
             columns = {"qid": "qid", **columns}
-        return read_to_score(path, **columns, features=ranker.feature_names_)
+        return _of_its_size(read_to_score(path, **columns, features=ranker.feature_names_), ranker, path)
     absent = ABSENT if undefined is None else undefined
     data = read(path, **columns, undefined=absent)
     missing = ranker.n_features_in_ - data.n_features
     if missing <= 0:
-        return data
+        return _of_its_size(data, ranker, path)
     what = "feature of the model does" if missing == 1 else f"{missing} features of the model do"
     typer.echo(f"note: the last {what} not occur in {path}: taken as {absent:g}", err=True)
     return data.widened(ranker.n_features_in_, absent)
+
+
+def _of_its_size(data: Dataset, ranker: Ranker, path: Path) -> Dataset:
+    """The data, refused if they have more features than the model, or fewer."""
+    from pomona.data.table import is_table
+
+    if data.n_features != ranker.n_features_in_:
+        lacking = [name for name in ranker.feature_names_ if name not in data.feature_names]
+        which = (
+            f"; missing: {', '.join(lacking[:5])}{' …' * (len(lacking) > 5)}"
+            if lacking and is_table(path)
+            else ""
+        )
+        raise InputError(
+            f"found {data.n_features} features, and the model has {ranker.n_features_in_}{which}", path
+        )
+    return data
 
 
 def _labelled_table(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Dataset:
