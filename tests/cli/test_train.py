@@ -1,12 +1,13 @@
 import json
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
 import pomona as pm
 from pomona.cli.train import parsed_settings, train
-from pomona.errors import PomonaError
+from pomona.errors import InputError, PomonaError, UnknownNameError
 from pomona.rankers.loading import load_model
 from pomona.rankers.training_log import TrainingLog
 
@@ -154,3 +155,39 @@ def test_a_cluster_trains_the_same_model(files):
     assert one.model_.value.tobytes() == two.model_.value.tobytes()
     assert one.evals_ == two.evals_
     assert json.loads(result.stdout)["valid"]["ndcg@10"] == one.evals_["valid"][one.best_iteration_ - 1]
+
+
+def test_documents_that_are_not_judged(files, tmp_path):
+    lines = (files / "train.txt").read_text().splitlines()
+    unjudged = [line if i % 3 else f"nan {line.partition(' ')[2]}" for i, line in enumerate(lines)]
+    (tmp_path / "some.txt").write_text("\n".join(unjudged) + "\n")
+    n = -(-len(lines) // 3)
+    words = ("linearregression", tmp_path / "some.txt", "-o", tmp_path / "m.pomona")
+    assert f"note: {n} of {len(lines)} documents are not judged: weight 0" in run(*words).stderr
+    data = pm.read(tmp_path / "some.txt")
+    for how in ("ignored", "irrelevant"):
+        assert json.loads(run(*words, "--unjudged", how, "--json").stdout)["n_not_judged"] == n
+        expected = pm.LinearRegression().fit(data, unjudged=how).predict(data)
+        assert np.array_equal(pm.load_model(tmp_path / "m.pomona").predict(data), expected)
+    result = run("linearregression", files / "train.txt", "-o", tmp_path / "m", "--unjudged", "irrelevant")
+    assert (result.exit_code, "--unjudged has no effect" in result.output) == (2, True)
+    with pytest.raises(UnknownNameError, match="unknown unjudged 'no'"):
+        run(*words, "--unjudged", "no")
+
+
+def test_a_column_of_weights(tmp_path):
+    data = pm.simulate(20, docs_per_query=6, n_features=2, seed=1)
+    weights = np.random.default_rng(0).uniform(0, 2, data.n_docs)
+    rows = zip(data.qid.tolist(), data.y.tolist(), weights.tolist(), data.X.tolist(), strict=True)
+    table = "".join(f"{q},{y},{w!r},{x[0]},{x[1]}\n" for q, y, w, x in rows)
+    (tmp_path / "d.csv").write_text(f"qid,label,trust,a,b\n{table}")
+    named = pm.Dataset(data.X, data.y, data.qid, feature_names=("a", "b"))
+    expected = pm.LinearRegression().fit(named, sample_weight=weights)
+    run("linearregression", tmp_path / "d.csv", "-o", tmp_path / "m.pomona", "--weight", "trust")
+    model = pm.load_model(tmp_path / "m.pomona")
+    assert model.feature_names_ == ("a", "b")
+    assert np.array_equal(model.coef_, expected.coef_)
+    assert not np.array_equal(model.coef_, pm.LinearRegression().fit(named).coef_)
+    for name, why in (("nothing", "no column 'nothing'"), ("label", "no column 'label'")):
+        with pytest.raises(InputError, match=why):
+            run("linearregression", tmp_path / "d.csv", "-o", tmp_path / "m", "--weight", name)

@@ -278,6 +278,7 @@ VALUES = {
     "trials": "1",
     "undefined": "5",
     "unjudged": "0",
+    "weight": "even",
     "valid": "{in}/f.csv",
     "values": "0.25,1",
     "what": "vega",
@@ -285,6 +286,7 @@ VALUES = {
 }
 OTHER_VALUES = {
     ("demo", "queries"): "21",
+    ("train", "unjudged"): "irrelevant",
     ("why", "measure"): "p@3",
     ("train mart {in}/d.csv", "base_model"): "{in}/w.pomona",
     ("train linearregression", "settings"): "l2=3",

@@ -213,7 +213,8 @@ def _read(
         from pomona.cli.inputs import read_judged
 
         assert data is not None
-        return *read_judged(data, scores, columns), {}
+        of_data, qids = read_judged(data, scores, columns)
+        return of_data, qids, {"n_not_judged": _n_not_judged(of_data)}
     from pomona.data.convert import read_judged_table
     from pomona.data.trec import dataset_of_trec, read_qrels, read_run
     from pomona.measures.lists import ScoredQueries
@@ -230,7 +231,7 @@ def _read(
     documents = trec.data.y, trec.scores, trec.data.query_ptr, trec.data.doc_ids
     queries = ScoredQueries(*documents, trec.pool_labels, trec.pool_ptr)
     names = ("n_judged_queries_without_run", "n_queries_without_judgments")
-    missing = dict(zip(names, left_out, strict=True))
+    missing = {**dict(zip(names, left_out, strict=True)), "n_not_judged": _n_not_judged(queries)}
     return queries, [str(qid) for qid in trec.data.qids], missing
 
 
@@ -286,16 +287,25 @@ def _print_means(
         typer.echo(note)
 
 
+def _n_not_judged(judged: ScoredQueries) -> int:
+    """How many documents have no label, or one below 0."""
+    import numpy as np
+
+    return int((~(np.asarray(judged.labels) >= 0)).sum())
+
+
 def _left_out(missing: dict[str, int]) -> list[str]:
-    """The queries of TREC files that are in no mean."""
-    without_run, without_judgments = missing.values() or (0, 0)
+    """The queries of TREC files that are in no mean, and documents that are not judged."""
     lines = []
-    if without_run:
-        what = "1 judged query is" if without_run == 1 else f"{without_run} judged queries are"
+    if n := missing.get("n_judged_queries_without_run"):
+        what = "1 judged query is" if n == 1 else f"{n} judged queries are"
         lines.append(f"note: {what} not in the run, and in no mean (--as trec_eval -c counts 0)")
-    if without_judgments:
-        what = "1 query of the run has" if without_judgments == 1 else f"{without_judgments} of the run have"
-        lines.append(f"note: {what} no judgments, and {'is' if without_judgments == 1 else 'are'} in no mean")
+    if n := missing.get("n_queries_without_judgments"):
+        what = "1 query of the run has" if n == 1 else f"{n} queries of the run have"
+        lines.append(f"note: {what} no judgments, and {'is' if n == 1 else 'are'} in no mean")
+    if n := missing["n_not_judged"]:
+        what = "1 document is" if n == 1 else f"{n} documents are"
+        lines.append(f"note: {what} not judged, and not relevant for these measures")
     return lines
 
 

@@ -121,12 +121,17 @@ def read_judged(data: Path, scores: Path, columns: dict[str, Any]) -> tuple[Scor
     return scored_queries(dataset, given), [str(qid) for qid in dataset.qids]
 
 
-def read_with_validation(data: Path, valid: Path | None, columns: dict[str, Any]) -> tuple[Any, Any]:
-    """Training data and, if there are some, validation data, which must be of other queries."""
-    from pomona.data.overlap import shared_query
-    from pomona.data.read import read
+def read_with_validation(
+    data: Path, valid: Path | None, columns: dict[str, Any], *, weight: str | None = None
+) -> tuple[Any, Any]:
+    """Training data and, if there are some, validation data, which must be of other queries.
 
-    training, held_out = read(data, **columns), None if valid is None else read(valid, **columns)
+    `weight` is a column of tables: the weights of their documents.
+    """
+    from pomona.data.overlap import shared_query
+
+    training = _read_weighted(data, columns, weight)
+    held_out = None if valid is None else _read_weighted(valid, columns, weight)
     if held_out is not None and (twin := shared_query(training, held_out)) is not None:
         raise InputError(
             f"query {twin} has the same documents in {data}, so its measure would be too good: "
@@ -134,6 +139,26 @@ def read_with_validation(data: Path, valid: Path | None, columns: dict[str, Any]
             valid,
         )
     return training, held_out
+
+
+def _read_weighted(path: Path, columns: dict[str, Any], weight: str | None) -> Dataset:
+    """Labelled data; a column of weights, if one is named, is no feature."""
+    from pomona.data.read import read
+    from pomona.data.table import dataset_of_frame, is_table
+
+    if weight is None:
+        return read(path, **columns)
+    if not is_table(path):
+        raise InputError("has no columns, and --weight names one of a table", path)
+    frame, names = _frame(path, columns)
+    if weight not in frame.columns or weight in names.values():
+        raise InputError(f"no column {weight!r} that could be --weight", path)
+    if not frame[weight].dtype.is_numeric():
+        raise InputError(f"column {weight!r} has no numbers, expected weights", path)
+    try:
+        return dataset_of_frame(frame.drop(weight), **names).replace(weight=frame[weight].to_numpy())
+    except InputError as error:
+        raise InputError(str(error), path) from None
 
 
 def read_for_model(
@@ -191,10 +216,9 @@ def _of_its_size(data: Dataset, ranker: Ranker, path: Path) -> Dataset:
 def _labelled_table(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Dataset:
     """A table with labels: if it has all features of the model, no other column is one, as in `score`."""
     from pomona.data.read import read
-    from pomona.data.table import dataset_of_frame, read_frame
+    from pomona.data.table import dataset_of_frame
 
-    names = {"label": "label", "qid": "qid", **columns}
-    frame = read_frame(path, names["qid"], columns.get("doc_id"))
+    frame, names = _frame(path, columns)
     if not {*names.values(), *ranker.feature_names_} <= set(frame.columns):
         return read(path, **columns)
     wanted = frame.select(list(dict.fromkeys([*names.values(), *ranker.feature_names_])))
@@ -202,6 +226,16 @@ def _labelled_table(path: Path, ranker: Ranker, columns: dict[str, Any]) -> Data
         return dataset_of_frame(wanted, **names)
     except InputError as error:
         raise InputError(str(error), path) from None
+
+
+def _frame(path: Path, columns: dict[str, Any]) -> tuple[Any, dict[str, str]]:
+    """A table, and the columns that are no features."""
+    from pomona.data.table import ids_among, read_frame
+
+    names = {"label": "label", "qid": "qid", **columns}
+    frame = read_frame(path, names["qid"], names.get("doc_id"))
+    ids = ids_among(frame.columns, names["label"], names["qid"], names.get("doc_id"))
+    return frame, names if ids is None else {**names, "doc_id": ids}
 
 
 def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:

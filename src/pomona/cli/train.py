@@ -23,6 +23,15 @@ def train(
     ] = None,
     settings: Settings = None,
     dask: Dask = None,
+    weight: Annotated[
+        str | None, typer.Option(help="A column of tables: the weight of each document, and no feature.")
+    ] = None,
+    unjudged: Annotated[
+        str | None,
+        typer.Option(
+            help="Documents without a label: `ignored` (weight 0) or `irrelevant` (label 0) [ignored]."
+        ),
+    ] = None,
     label: Label = None,
     qid: Qid = None,
     doc_id: DocId = None,
@@ -52,6 +61,8 @@ def train(
     import logging
     import time
 
+    import numpy as np
+
     from pomona._registry import find
     from pomona.cli.inputs import read_with_validation
     from pomona.cli.output import print_json, said_as_notes
@@ -65,19 +76,24 @@ def train(
         raise InputError("no such directory to write the model to", out.parent)
     if out.is_dir():
         raise InputError("found a directory, expected the name of a file to write the model to", out)
-    start: dict[str, Any] = {}
+    start: dict[str, Any] = {} if unjudged is None else {"unjudged": unjudged}
     if base_model is not None:
         from pomona.rankers.loading import load_model
 
         if not getattr(cls, "starts_from_scores", False):
             raise InputError(f"{cls.name} cannot start from the scores of a model: leave --base-model out")
         start["base_model"] = load_model(base_model)
-    columns = named_columns(label, qid, doc_id)
+    columns, n_unjudged = named_columns(label, qid, doc_id), 0
     training: Any = data
     held_out: Any = valid
     if dask is None:
-        training, held_out = read_with_validation(data, valid, columns)
+        training, held_out = read_with_validation(data, valid, columns, weight=weight)
+        n_unjudged = int(np.isnan(training.y).sum())
+        if unjudged is not None and not n_unjudged:
+            raise typer.BadParameter(f"--unjudged has no effect: every document of {data} has a label")
     else:
+        if weight is not None:
+            raise InputError("a cluster reads no weights: leave --weight out")
         start |= _on_cluster(cls, dask, columns)
     if as_json:
         logging.getLogger("pomona").setLevel(logging.ERROR)  # nothing about compiling
@@ -87,6 +103,8 @@ def train(
     seconds = time.perf_counter() - started
     fitted.save(out)
     facts: dict[str, Any] = {"ranker": fitted.name, "model": str(out), "seconds": round(seconds, 3)}
+    if n_unjudged:
+        facts["n_not_judged"] = n_unjudged
     if hasattr(fitted, "best_iteration_"):
         is_forest = hasattr(fitted, "n_trees")  # which may keep more trees than the best round had
         kept = getattr(getattr(fitted, "model_", None), "n_trees", None) if is_forest else None
@@ -106,6 +124,9 @@ def train(
         units = (unit for unit in ("trees", "iterations") if unit in facts)
         kept = "".join(f"{facts[unit]} {unit if facts[unit] != 1 else unit[:-1]}, " for unit in units)
         typer.echo(f"{fitted.name}: {kept}{seconds:.1f} s{judged}; model in {out}")
+        if n_unjudged:
+            how = "label 0" if unjudged == "irrelevant" else "weight 0 (--unjudged irrelevant: label 0)"
+            typer.echo(f"note: {n_unjudged} of {training.n_docs} documents are not judged: {how}", err=True)
     if getattr(fitted, "interrupted_", False):
         raise typer.Exit(130)
 
