@@ -188,6 +188,6 @@ def test_a_column_of_weights(tmp_path):
     assert model.feature_names_ == ("a", "b")
     assert np.array_equal(model.coef_, expected.coef_)
     assert not np.array_equal(model.coef_, pm.LinearRegression().fit(named).coef_)
-    for name, why in (("nothing", "no column 'nothing'"), ("label", "no column 'label'")):
+    for name, why in (("nothing", "no column 'nothing'"), ("label", "must be different columns")):
         with pytest.raises(InputError, match=why):
             run("linearregression", tmp_path / "d.csv", "-o", tmp_path / "m", "--weight", name)

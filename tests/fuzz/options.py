@@ -272,6 +272,7 @@ VALUES = {
     "time": "3s",
     "time_limit": "50",
     "title": "Title",
+    "split": "0.5,0.5",
     "tolerance": "9",
     "top": "1",
     "trees": "3",

@@ -144,21 +144,13 @@ def read_with_validation(
 def _read_weighted(path: Path, columns: dict[str, Any], weight: str | None) -> Dataset:
     """Labelled data; a column of weights, if one is named, is no feature."""
     from pomona.data.read import read
-    from pomona.data.table import dataset_of_frame, is_table
+    from pomona.data.table import is_table, read_table
 
     if weight is None:
         return read(path, **columns)
     if not is_table(path):
         raise InputError("has no columns, and --weight names one of a table", path)
-    frame, names = _frame(path, columns)
-    if weight not in frame.columns or weight in names.values():
-        raise InputError(f"no column {weight!r} that could be --weight", path)
-    if not frame[weight].dtype.is_numeric():
-        raise InputError(f"column {weight!r} has no numbers, expected weights", path)
-    try:
-        return dataset_of_frame(frame.drop(weight), **names).replace(weight=frame[weight].to_numpy())
-    except InputError as error:
-        raise InputError(str(error), path) from None
+    return read_table(path, **columns, weight=weight)
 
 
 def read_for_model(
