@@ -206,7 +206,8 @@ class SmoothRank(LinearRanker):
     - The range of σ and of `l2`, both chosen on the validation queries.
     - The mean over queries instead of their sum, so that `l2` does not depend on their number.
     - An intercept for each query in the line that training starts from.
-    - The form for AP, and cascade measures. SeznamRank, whose weights differ between queries, is refused.
+    - The form for AP, and cascade measures. SeznamRank is refused where some queries hold its top grade and
+      others do not; its ceiling on a query's sum is not smoothed.
     """
 
     name = "smoothrank"
