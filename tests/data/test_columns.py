@@ -194,10 +194,15 @@ def test_what_numpy_would_silently_make_numbers_of_is_refused(case):
         numbers_of_rows(values, "scores")
     with pytest.raises(InputError, match=f"y must be numbers: .*{message}"):
         Dataset([[1.0], [2.0]], values, [1, 1])
+    with pytest.raises(InputError, match=f"y must be numbers: .*{message}"):
+        Dataset([[1.0], [2.0]], [0, 1], [1, 1]).replace(y=values)
     if case != "masked":  # which is undefined in X
         table = [[value] for value in values] if isinstance(values, list) else np.asarray(values)[:, None]
         with pytest.raises(InputError, match=f"X must be a table of numbers: .*{message}"):
             Dataset(table, [0, 1], [1, 1])
+        if not isinstance(table, list):
+            with pytest.raises(InputError, match=f"X must be a table of numbers: .*{message}"):
+                Dataset(np.ma.array(table, mask=[[True], [False]]), [0, 1], [1, 1])
     if "text" not in case and "bytes" not in case:
         with pytest.raises(InputError, match="group must be"):
             Dataset([[1.0], [2.0]], [0, 1], group=values)
@@ -253,3 +258,24 @@ def test_document_ids_keep_their_meaning():
     for wrong in ([1.5, 2], [b"a", b"b"], [True, False], [2.0**60, 1], ["a", ["b"]], "ab", b"ab"):
         with pytest.raises(InputError, match="document ids must be"):
             Dataset(np.ones((2, 1)), [0, 1], [1, 1], doc_ids=wrong)
+
+
+def test_labels_that_replace_others_are_looked_at_as_new_ones_are():
+    data = Dataset(pd.DataFrame({"x": [1.0, 2.0]}), [0, 1], [7, 7])
+    assert data.replace(y=[2, None]).y.dtype == np.float32
+    with pytest.raises(InputError, match="the index of y is not that of X"):
+        data.replace(y=pd.Series([1, 2], index=[1, 0]))
+    with pytest.raises(InputError, match="found 1 labels"):
+        data.replace(y=[1])
+    with pytest.warns(UserWarning, match="below 0"):
+        negative = data.replace(y=[-1, 1])
+    assert negative.replace(y=[-1, 2]).y.tolist() == [-1, 2]  # of these documents it was said
+
+
+def test_columns_of_pandas_go_together_where_the_features_have_no_names():
+    X = np.array([[1.0], [2.0]])
+    y, qid = pd.Series([0, 1], index=[1, 0]), pd.Series([1, 2], index=[0, 1])
+    with pytest.raises(InputError, match="the index of qid is not that of y"):
+        Dataset(X, y, qid)
+    assert Dataset(X, y, qid.set_axis([1, 0])).qids.tolist() == [1, 2]
+    assert Dataset(X, y, [1, 2]).y.tolist() == [0, 1]

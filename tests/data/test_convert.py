@@ -117,7 +117,8 @@ def test_weights_go_into_a_table_and_not_into_letor(data, tmp_path, monkeypatch)
 def test_judgments(data, tmp_path):
     write_documents(Documents(data), tmp_path / "a.qrels")
     assert (tmp_path / "a.qrels").read_text() == "7 0 a 2\n5 0 b 0\n7 0 c 1\n5 0 d 0\n"
-    some = data.replace(y=np.array([2, np.nan, -1, np.nan], np.float32))
+    with pytest.warns(UserWarning, match="below 0"):
+        some = data.replace(y=[2, np.nan, -1, np.nan])
     write_documents(Documents(some), tmp_path / "b.qrels")
     assert (tmp_path / "b.qrels").read_text() == "7 0 a 2\n7 0 c -1\n"
     for wrong, message in (

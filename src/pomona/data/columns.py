@@ -23,15 +23,21 @@ LARGEST_LABEL = 1 << 24
 def refuse_other_index(X: Any, **columns: Any) -> None:
     """Refuse pandas columns whose rows are named otherwise than those of X: which belong together?
 
-    X : a frame, or a `Dataset`, which knows how the rows of its frame were named.
+    X : a frame, or a `Dataset`, which knows how the rows of its frame were named. Where the rows of X have no
+        names, those of the columns must be the same.
     """
     index: Any = getattr(X, "index", None)
+    whose = "X"
     for name, column in columns.items():
         other: Any = getattr(column, "index", None)
-        if hasattr(index, "equals") and hasattr(other, "equals") and not index.equals(other):
+        if not hasattr(other, "equals"):
+            continue
+        if not hasattr(index, "equals"):
+            index, whose = other, name
+        elif not index.equals(other):
             raise InputError(
-                f"the index of {name} is not that of X: align them, or give {name}.to_numpy() if the rows "
-                "belong together as they stand"
+                f"the index of {name} is not that of {whose}: align them, or give {name}.to_numpy() if the "
+                "rows belong together as they stand"
             )
 
 
@@ -180,6 +186,7 @@ def checked_features(X: Any, rounding: Rounding | None = None) -> Features:
     rounding : is told what float32 changes.
     """
     if np.ma.isMaskedArray(X):  # masked is undefined
+        _numbers(np.ma.getdata(X), "X must be a table of numbers")
         X = np.ma.filled(X.astype(np.float64), np.nan)
     if hasattr(X, "toarray"):
         require_memory(4 * int(np.prod(X.shape, dtype=object)), what=f"a table of shape {X.shape}")

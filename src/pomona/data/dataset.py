@@ -373,16 +373,20 @@ class Dataset:
         self,
         *,
         X: Features | None = None,
-        y: Labels | None = None,
+        y: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
         weight: ArrayLike | None = None,
     ) -> Dataset:
         """The same documents with other features, labels or weights; what is not given is shared."""
         if feature_names is None and (X is None or X.shape[1] == self.n_features):
             feature_names = self.feature_names
+        refuse_other_index(self, y=y, weight=weight)
         changes = {} if X is None else {"X": self.from_input_order(X), "n_undefined": None}
         if y is not None:
-            changes |= {"y": self.from_input_order(y), "given_y": None}
+            labels = checked_labels(y, self.n_docs)
+            if not (self._y < 0).any():  # else it was said of these documents
+                warn_of_negative(labels)
+            changes |= {"y": self.from_input_order(labels), "given_y": None}
         if weight is not None:
             changes["weight"] = self.from_input_order(checked_weights(weight, self.n_docs))
         data = self._with(feature_names=feature_names, **changes)

@@ -263,7 +263,7 @@ def judged_run(data: Dataset, scores: Scores) -> JudgedRun:
         np.bincount(of_row[rows], minlength=data.n_queries)[is_kept] for rows in (ranked, pool)
     )
     part = data.take_rows(ranked, offsets(lengths), data.qids[is_kept])
-    part = part.replace(y=np.where(part.y >= 0, part.y, np.float32(UNJUDGED)))
+    part.y = np.where(part.y >= 0, part.y, np.float32(UNJUDGED))
     left_out = int((~has_scores & has_labels).sum()), int((has_scores & ~has_labels).sum())
     return JudgedRun(part, scores[ranked], data.y[pool], offsets(pool_lengths), *left_out)
 

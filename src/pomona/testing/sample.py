@@ -49,7 +49,7 @@ def degenerate_data() -> dict[str, Dataset]:
         "queries of one document": Dataset(X[:5], [0, 1, 2, 0, 1], np.arange(5)),
         "separable labels": Dataset(np.column_stack([y, X]), y, qid),
         "real labels": Dataset(X, random.random(80), qid),
-        "negative labels": Dataset(X, y, qid).replace(y=(y - 1).astype(np.float32)),
+        "negative labels": Dataset.quiet(X, y - 1, qid),
         "huge values": Dataset(X * [1e30, 1.0, 1e-30], y, qid),
         "the largest values": Dataset(np.where(X > 0.5, 3e38, -3e38), y, qid),
     }
