@@ -17,4 +17,4 @@ def test_labels_that_it_cannot_learn_from():
     with pytest.raises(PomonaError, match="equal"):
         pm.XENDCG().fit(data.replace(y=np.ones_like(data.y)))
     with pytest.raises(PomonaError, match="labels between 0"):
-        pm.XENDCG().fit(data.replace(y=data.y - 1))
+        pm.XENDCG().fit(pm.Dataset.quiet(data.X, data.y - 1, data.qid))
