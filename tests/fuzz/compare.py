@@ -210,10 +210,11 @@ def _given(random: np.random.Generator) -> Given:
         rows.append((name, {**parameters, **some}))
     is_cut = random.random() < 0.5
     parts = ("train",) if is_cut else ("train", "valid", "test")
-    measures = tuple(map(str, random.permutation(_MEASURES)[: random.integers(1, 4)]))
     has_ids = random.random() < 0.5
     known = _CONVENTIONS if has_ids else _CONVENTIONS[:-1]  # trec_eval breaks ties by document ids
     conventions = tuple(map(str, random.permutation(known)[: random.integers(1, 3)]))
+    had = [text for text in _MEASURES if all(_has(convention, text) for convention in conventions)]
+    measures = tuple(map(str, random.permutation(had)[: random.integers(1, 4)]))
     return Given(
         {part: _table(random, names, 100 * place, has_ids) for place, part in enumerate(parts)},
         tuple(rows),
@@ -222,6 +223,15 @@ def _given(random: np.random.Generator) -> Given:
         tuple(map(int, random.permutation(5)[: random.integers(1, 3)])),
         int(random.integers(2, 4)),
     )
+
+
+def _has(convention: str, text: str) -> bool:
+    """Whether a tool has a measure."""
+    try:
+        measure(text, convention)
+    except InputError:
+        return False
+    return True
 
 
 def _table(random: np.random.Generator, names: list[str], first: int, has_ids: bool) -> pl.DataFrame:

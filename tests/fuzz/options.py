@@ -381,7 +381,7 @@ def cases_of(verb: str) -> list[Case]:
         Case(verb, form, name)
         for form in FORMS[verb]
         for name, option in parameters_of(verb).items()
-        if not set(option.opts) & set(form.split())
+        if not {*option.opts, *option.secondary_opts} & set(form.split())
     ]
 
 

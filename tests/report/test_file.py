@@ -110,6 +110,18 @@ def test_other_files_may_lie_beside_the_report_of_a_comparison_only(tmp_path):
     refuse_foreign(tmp_path)  # it has a mark now
 
 
+@pytest.mark.parametrize("store", ["store.sqlite", "trials/store.sqlite"])
+def test_the_report_of_a_comparison_is_replaced_by_its_own_only(tmp_path, store):
+    (tmp_path / "trials").mkdir()
+    (tmp_path / store).write_text("a store")
+    write(tmp_path, "of the comparison", "report.html", is_shared=True)
+    with pytest.raises(InputError, match="holds a comparison, whose report this would replace"):
+        write(tmp_path, "of another", "report.html")
+    assert files(tmp_path)["report.html"] == "of the comparison"
+    write(tmp_path, "again", "report.html", is_shared=True)
+    assert files(tmp_path)["report.html"] == "again"
+
+
 @pytest.mark.parametrize("name", ["report.html", "tables", "figures", "tables/a.csv"])
 def test_no_link_is_written_through_or_replaced(tmp_path, name):
     place, outside = tmp_path / "report", tmp_path / "outside"

@@ -51,11 +51,13 @@ def demo(
         ", ".join(_RANKERS),
         name="demo",
         measures=["ndcg@10", "err@20", "ap"],
-        conventions=["definition", "mslr", "yahoo"],
+        conventions=["definition", "ranklib", "catboost"],
         n_folds=3,
         seeds=[seed],
     )
-    out = own_folder(out or Path("pomona-demo"))
+    out = out or Path("pomona-demo")
+    if not (out / "store.sqlite").is_file():  # of an earlier demo
+        own_folder(out)
     watch, few = Progress(spec.main, is_quiet=as_json), min(queries, 100)
     present(spec, out, watch, n_jobs=jobs, prepare=lambda: _watch_one(out, spec.name, few, seed))
 

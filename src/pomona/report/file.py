@@ -23,6 +23,7 @@ from pomona.errors import InputError
 
 MARK = ".pomona-report.json"
 _FOREIGN = "is not of Pomona's making, and a report would replace it: use another directory"
+_STORES = ("store.sqlite", "trials/store.sqlite")
 _PARTS = ("report.html", "tables", "figures")
 _STAGING = re.compile(r"\.pomona-report-(\d+)-[0-9a-f]{8}")
 _FORGOTTEN_SECONDS = 86_400
@@ -32,7 +33,8 @@ _FORGOTTEN_SECONDS = 86_400
 def refuse_foreign(directory: str | Path, *, is_shared: bool = False) -> None:
     """Refuse a directory for a report that is not empty, not ours, or not writable; nothing is made.
 
-    is_shared : other files may lie there, as beside a comparison: only what a report would replace may not.
+    is_shared : it is the report of a comparison (or search) for its own directory, in which other files may
+        lie: only what the report would replace may not.
     """
     folder = Path(directory)
     refuse_unwritable(folder)
@@ -44,6 +46,10 @@ def refuse_foreign(directory: str | Path, *, is_shared: bool = False) -> None:
         raise InputError(
             f"holds other files ({_some(strangers)}) and no report of Pomona's: give a new directory",
             folder,
+        )
+    if not is_shared and any((folder / name).is_file() for name in _STORES):
+        raise InputError(
+            "holds a comparison, whose report this would replace: give another directory", folder
         )
     for name in _PARTS:
         path = folder / name
