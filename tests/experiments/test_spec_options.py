@@ -104,6 +104,7 @@ def test_a_ranker_in_a_folder_of_any_name(tmp_path, folder, written):
         (["simulate"], "mart, adarank(n_trees=1)", {}, "--rankers adarank n_trees: unknown parameter"),
         (["simulate"], "mart", {"n_folds": 1}, "--n-folds: found 1, expected at least 2"),
         (["mq2008"], "mart", {"n_folds": 3}, "--n-folds: every dataset has folds of its own"),
+        (["t.txt"], "mart", {"n_folds": 3, "test": "u.txt"}, "--n-folds cuts data that have no --test"),
         (["mq2008"], "mart", {"folds": [1, 1]}, "--folds: found .1, 1."),
         (["mq2008", "x/y.txt"], "mart", {}, "x/y.txt: no such file or directory"),
         (["mq2009"], "mart", {}, "mq2009: unknown collection, directory or file 'mq2009'"),

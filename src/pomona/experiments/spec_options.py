@@ -36,6 +36,8 @@ def spec_from_options(
     folds, columns : of every dataset.
     settings : top-level keys of the file; None counts as absent.
     """
+    if test is not None and settings.get("n_folds") is not None:
+        raise InputError("--n-folds cuts data that have no --test: give one of them")
     if not split_outside(rankers):
         raise InputError("--rankers names no ranker: as in --rankers lambdamart,mart (pomona list rankers)")
     shared = {**(columns or {}), **({"folds": list(folds)} if folds else {})}
