@@ -76,7 +76,7 @@ class LARF(LinearRanker):
     Parameters
     ----------
     n_listed : documents in a list.
-    learning_rate : the share of the others' probability that a rewarded source gains; where queries have
+    learning_rate : the share of the others' probability that a rewarded source gains; where documents have
         weights, less for those that weigh less.
     penalty : the share of its probability that a penalized source loses.
     n_epochs : the most times that a list is made for every query.
