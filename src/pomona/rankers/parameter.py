@@ -59,9 +59,10 @@ def annotate_defaults(cls: Any) -> None:
     A dataclass would keep the base's default without a word.
     """
     own = dict(vars(cls).get("__annotations__", {}))
-    for base in cls.__mro__[1:]:
+    bases: tuple[type, ...] = cls.__mro__[1:]
+    for base in bases:
         if is_dataclass(base):
-            kinds = types_of(base)
+            kinds = types_of(base)  # type: ignore[arg-type]  # what is_dataclass makes of a class
             for one in fields(base):
                 value = vars(cls).get(one.name)
                 if one.name in vars(cls) and one.name not in own and not hasattr(value, "__get__"):
