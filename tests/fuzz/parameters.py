@@ -160,6 +160,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "gamma": {"kernel": "rbf"},
     "n_components": {"kernel": "rbf"},
     "ranksvm.seed": {"kernel": "rbf", "n_components": 3},
+    "rcrank.n_leaves": {"growth": "leafwise"},
     "rcrank.categorical": {"growth": "leafwise"},
     "rcrank.category_smoothing": {"growth": "leafwise", "categorical": [4]},
     **{f"{name}.seed": _DRAWS for name in ("mart", "mcrank", "rcrank")},

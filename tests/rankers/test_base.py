@@ -25,7 +25,6 @@ QUICK = {"n_trees": 6, "n_leaves": 5, "min_docs": 3, "n_rounds": 20, "n_restarts
 QUICK |= {"n_models": 2, "member": "lambdamart(n_trees=6, n_leaves=5, min_docs=3)"}
 QUICKER = {
     "smoothrank": {"max_iterations": 8, "sigma_max": 1.0},
-    "rcrank": {"n_leaves": None, "max_depth": 3},
 }
 # scikit-learn's checks have one query, and none to hold out.
 ONE_QUERY = {"linearcombination": {"weights": "uniform"}}

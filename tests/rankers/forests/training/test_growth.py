@@ -1,6 +1,5 @@
 import pytest
 
-from pomona.errors import InputError
 from pomona.rankers.forests.training.growth import LEFT_OPEN, growth_for
 
 
@@ -28,12 +27,9 @@ def test_few_trees_take_larger_steps(n_trees, rate):
 @pytest.mark.parametrize("growth", ["leafwise", "oblivious"])
 def test_what_is_given_stays(growth, n_docs):
     given = {"growth": growth, "max_depth": 3, "n_leaves": 9, "noise": 0.1, "learning_rate": 0.3}
-    if growth == "oblivious":
-        given["n_leaves"] = None
     assert growth_for(given, n_docs, 500) == given
     for name, value in given.items():
-        if value is not None:
-            assert growth_for({**LEFT_OPEN, name: value}, n_docs, 500)[name] == value
+        assert growth_for({**LEFT_OPEN, name: value}, n_docs, 500)[name] == value
 
 
 @pytest.mark.parametrize(
@@ -50,11 +46,6 @@ def test_what_is_given_stays(growth, n_docs):
 def test_what_goes_with_what_is_given(given, n_docs, expected):
     grown = growth_for({**LEFT_OPEN, **given}, n_docs, 500)
     assert {name: grown[name] for name in expected} == expected
-
-
-def test_oblivious_trees_have_no_number_of_leaves():
-    with pytest.raises(InputError, match="have a depth, and no number of leaves"):
-        growth_for({**LEFT_OPEN, "growth": "oblivious", "n_leaves": 9}, 10, 500)
 
 
 def test_a_ranker_without_a_parameter_is_not_given_it():

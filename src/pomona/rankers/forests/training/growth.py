@@ -54,10 +54,6 @@ def growth_for(
             "oblivious trees cannot split on categories so far: use growth='leafwise', or encode them, by "
             "CategoryMean, say"
         )
-    if growth == "oblivious" and asked.get("n_leaves") is not None:
-        raise InputError(
-            "oblivious trees have a depth, and no number of leaves: give max_depth, or growth='leafwise'"
-        )
     row["learning_rate"] = min(max(_LEARNT / n_trees, _SLOWEST), _FASTEST) if n_docs <= _FEW else _FASTEST
     row["n_leaves" if growth == "oblivious" else "max_depth"] = None
     return {name: row[name] if value == LEFT_OPEN[name] else value for name, value in asked.items()}
