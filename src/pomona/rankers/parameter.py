@@ -62,7 +62,7 @@ def annotate_defaults(cls: Any) -> None:
     bases: tuple[type, ...] = cls.__mro__[1:]
     for base in bases:
         if is_dataclass(base):
-            kinds = types_of(base)  # type: ignore[arg-type]  # what is_dataclass makes of a class
+            kinds = types_of(base)
             for one in fields(base):
                 value = vars(cls).get(one.name)
                 if one.name in vars(cls) and one.name not in own and not hasattr(value, "__get__"):
