@@ -331,6 +331,15 @@ class Target:
         values = evaluate(data, scores, one, per_query=True).judgements[0].values
         recorded = RankingEvaluator(data, one).values(scores)
         assert values.tolist() == recorded.tolist(), f"{one}: {values} is recorded as {recorded}"
+        weights = random.integers(0, 3, len(labels)).astype(float)
+        by_query = np.add.reduceat(weights, ptr[:-1]) / np.diff(ptr)
+        if by_query.any():
+            weighted = Dataset(data.X, labels, qid, doc_ids=ids, weight=weights)
+            mean, expected = (
+                RankingEvaluator(weighted, one).mean(scores),
+                np.average(values, weights=by_query),
+            )
+            assert math.isclose(mean, expected, abs_tol=1e-12), f"{one}: {mean} by weights, not {expected}"
         if one.tie_rule != "stable":
             order = random.permutation(len(labels))
             other = Dataset(data.X[order], labels[order], qid[order], doc_ids=[ids[i] for i in order])

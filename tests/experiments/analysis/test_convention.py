@@ -87,6 +87,7 @@ def test_plain():
         ("trec_eval:ndcg@10", 2, ["gain or discount"]),
         ("trec_eval:ndcg@10", 1, []),
         ("letor4:ap", 2, []),
+        ("gdeval:ndcg@10", 2, ["empty queries"]),
         ("mslr:ap", 4, ["gain or discount"]),
     ],
 )

@@ -7,7 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from pomona.errors import InputError
 from pomona.experiments.findings import Analysis, Findings, columns
 from pomona.measures.base import Measure
 
@@ -52,11 +54,14 @@ def differences_from_definition(
         lists["empty queries"] = [np.zeros_like(labels)]
     if has_short and depth > 1:
         lists["short queries"] = [np.sort(labels[: depth - 1])[::-1]]  # ranked perfectly: gains do not matter
-    return [
-        what
-        for what, tried in lists.items()
-        if any(abs(judge.of_query(one) - by_definition.of_query(one)) > 1e-6 for one in tried)
-    ]
+    return [what for what, tried in lists.items() if any(_differ(judge, by_definition, one) for one in tried)]
+
+
+def _differ(judge: Measure, other: Measure, labels: NDArray[np.integer]) -> bool:
+    try:
+        return abs(judge.of_query(labels) - other.of_query(labels)) > 1e-6
+    except InputError:  # that the tool refuses is a difference, too
+        return True
 
 
 class Conventions(Analysis):
