@@ -69,6 +69,7 @@ def test_the_name_is_that_of_the_ranker():
         (pm.LARF, "eta", "the share of probability"),
         (pm.LinearRegression, "lambdarank_norm", "puts features on a common scale"),
         (pm.RankNet, "rate_drop", "hidden units"),
+        (pm.AdaRank, "tol", "what a step may lose"),
     ],
 )
 def test_a_parameter_that_means_something_else_is_not_called_the_same(cls, name, said):

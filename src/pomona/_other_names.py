@@ -121,7 +121,7 @@ _SAME = (
     _Name("device", "device_type task_type"),
     _Name("hidden", "hidden_layer_sizes hidden_dims node"),
     _Name("n_restarts", "r"),
-    _Name("tolerance", "tol"),
+    _Name("tolerance", "tol", without="rising"),
 )
 """Of several entries for a name, the first counts whose parameters a ranker has."""
 
@@ -215,6 +215,7 @@ _NEAR = (
     _Name(
         "trees_per_bag", "warm_start", "a random forest cannot go on from an earlier one: fit all its bags"
     ),
+    _Name("tolerance", "tol", "tolerance is here what a step may lose before learning ends", "rising"),
     _Name(
         "normalize",
         "lambdarank_norm lambdarank_normalization",
