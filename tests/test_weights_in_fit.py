@@ -108,6 +108,9 @@ def test_weights_that_do_not_fit_are_refused(data):
         ranker.fit(train, valid=valid, valid_weight=np.zeros(valid.n_docs))
     with pytest.raises(InputError, match="all weights are zero"):
         ranker.fit(train, sample_weight=np.zeros(train.n_docs))
+    for odd in (1e-30, 1e30):
+        with pytest.raises(InputError, match="weights above 0 must be between 1e-25 and 1e\\+25"):
+            ranker.fit(train, sample_weight=np.full(train.n_docs, odd))
     for name in ("eval_sample_weight", "weight"):
         with pytest.raises(UnknownParameterError, match="weight"):
             ranker.fit(train, **{name: 1})

@@ -23,6 +23,7 @@ from pomona.data.text import offsets
 from pomona.errors import InputError
 
 _NONE: Categories = MappingProxyType({})
+_HEAVIEST = 1e25
 
 
 def as_dataset(X: Any, y: Any = None, qid: Any = None, group: Any = None) -> Dataset:
@@ -139,8 +140,17 @@ def weighted(data: Dataset, weights: ArrayLike | None, X: Any = None, name: str 
     if weights is not None:
         refuse_other_index(X, **{name: weights})
         data = data.replace(weight=checked_weights(weights, data.n_docs, name))
-    if data.weight is not None and not data.weight.any():
-        raise InputError(f"{name}: all weights are zero, so no document counts: give some a weight above 0")
+    if data.weight is not None:
+        positive = data.weight[data.weight > 0]
+        if not positive.size:
+            raise InputError(
+                f"{name}: all weights are zero, so no document counts: give some a weight above 0"
+            )
+        if positive.max() > _HEAVIEST or positive.min() < 1 / _HEAVIEST:
+            raise InputError(
+                f"{name}: weights above 0 must be between {1 / _HEAVIEST:g} and {_HEAVIEST:g}, as losses are "
+                f"summed up in float32, found {positive.min():g} to {positive.max():g}: divide by their mean"
+            )
     return data
 
 
