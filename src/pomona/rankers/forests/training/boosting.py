@@ -157,7 +157,8 @@ def boost(
                 break
     if not any(len(tree.feature) for trees in grown for tree, _ in trees) and not start:
         warnings.warn(
-            "no tree found a split, so all documents score alike: lower min_docs or min_hessian, or give more data",
+            "no tree found a split, so all documents score alike: lower min_docs or min_hessian, or give "
+            "more data",
             stacklevel=2,
         )
     return forests()
