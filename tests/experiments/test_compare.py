@@ -504,6 +504,21 @@ def test_an_edited_measure_judges_again(make_spec, tmp_path):
 
 
 @pytest.mark.usefixtures("in_process")
+def test_another_model_in_the_same_file_is_another_ranker(tmp_path):
+    data = pm.simulate(24, docs_per_query=8, n_features=3, seed=3)
+    pm.write_letor(data, tmp_path / "d.txt")
+    spec_text = "n_folds = 2\nbounds = false\n[[dataset]]\nsource = 'd.txt'\n[[ranker]]\nmodel = 'old.txt'\n"
+    (tmp_path / "spec.toml").write_text(spec_text)
+    values = []
+    for n_trees in (1, 60):
+        pm.MART(n_trees=n_trees, n_leaves=8, min_docs=2).fit(data).export(tmp_path / "old.txt")
+        watch = Record()
+        values.append(compare(read_spec(tmp_path / "spec.toml"), tmp_path / "out", watch=watch).values)
+        assert len(watch.ended) == 2
+    assert not values[0].equals(values[1])
+
+
+@pytest.mark.usefixtures("in_process")
 def test_a_spec_of_the_user_stays_as_it_is(tmp_path):
     write_table(tmp_path / "f.csv")
     text = f"# mine\nn_folds = 2\n[[dataset]]\nsource = 'f.csv'\n[[ranker]]\nranker='{FILE.split('(')[0]}'\n"

@@ -41,7 +41,7 @@ from pomona.experiments.analysis.query_slice import n_relevant_of
 from pomona.experiments.cut_short import until
 from pomona.experiments.data_spec import PARTS
 from pomona.experiments.importance import importance_of
-from pomona.experiments.run import RunSpec
+from pomona.experiments.run import RunSpec, files_of
 from pomona.experiments.search import search, timed_fit
 from pomona.experiments.source import FoldSource, cut, digest, forget, teaches
 from pomona.experiments.spec import code_of, ranker_class
@@ -198,10 +198,10 @@ def _executed(task: Task, fold: Fold, is_cut: bool) -> RunResult:
 
 def _refuse_changed_files(task: Task) -> None:
     """Refuse a file of the user's that is not the one that the run's id was made of."""
-    if code_of(task.run.kind) != task.run.code or any(
-        code_of(text) != task.codes.get(column, "") for column, (text, _) in task.measures.items()
-    ):
-        raise InputError("a file of a ranker or measure was edited meanwhile: run the comparison again")
+    run, measures = task.run, task.measures.items()
+    is_same = code_of(run.kind) == run.code and files_of(run.kind, run.parameters) == run.files
+    if not is_same or any(code_of(text) != task.codes.get(column, "") for column, (text, _) in measures):
+        raise InputError("a file of a ranker, measure or model was edited meanwhile: compare again")
 
 
 def _fold_of(task: Task) -> tuple[Fold, bool]:

@@ -166,11 +166,11 @@ def _run_of(
         curves=data.curves,
         features=row.features,
         without=row.without,
-        files=_files_of(row.ranker, fixed),
+        files=files_of(row.ranker, fixed),
     )
 
 
-def _files_of(ranker: str, parameters: Mapping[str, Any]) -> dict[str, str]:
+def files_of(ranker: str, parameters: Mapping[str, Any]) -> dict[str, str]:
     """The digest of the content of each file that parameters name."""
     files = {key: code for key in MEASURE_KEYS if (code := code_of(str(parameters.get(key))))}
     if ranker == "imported" and parameters.get("model") is not None:
