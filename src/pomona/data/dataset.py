@@ -78,6 +78,8 @@ class Dataset:
     """The id of each query, in the order in which they first appear."""
     input_order: Offsets | None
     """Where each row of `gathered()` stood when it came; None where that is its place."""
+    came: Offsets | None
+    """Of data that were gathered: where each row stood when it came, by which some tools break ties."""
     feature_names: tuple[str, ...]
     categories: Categories
     """By place of a feature of categories, their names: value k in X is the name k."""
@@ -187,6 +189,7 @@ class Dataset:
         comments: TextColumn | None = None,
         feature_names: Sequence[str] | None = None,
         input_order: Offsets | None = None,
+        came: Offsets | None = None,
         categories: Categories = _NONE,
         n_undefined: int | None = None,
     ) -> Dataset:
@@ -197,6 +200,7 @@ class Dataset:
         data._weight, data._given_y = weight, given_y
         data._query_ptr, data.qids, data.input_order = query_ptr, qids, input_order
         data.categories, data.n_undefined, data._as_it_came = dict(categories), n_undefined, {}
+        data.came = came
         data.index, data.rounding = None, ""
         if feature_names is None:
             feature_names = numbered(X.shape[1])
@@ -218,6 +222,7 @@ class Dataset:
             "comments": self._comments,
             "feature_names": self.feature_names,
             "input_order": self.input_order,
+            "came": self.came,
             "categories": self.categories,
             "n_undefined": self.n_undefined,
         }
@@ -295,7 +300,7 @@ class Dataset:
         """The same documents, those of one query after the other, as if their rows had come so."""
         if self.input_order is None:
             return self
-        return self._with(input_order=None)
+        return self._with(input_order=None, came=self.input_order)
 
     def take(self, queries: ArrayLike) -> Dataset:
         """These queries (by position, or a boolean mask), in this order.
@@ -329,6 +334,7 @@ class Dataset:
             doc_ids=None if self._doc_ids is None else self._doc_ids.take(rows),
             comments=None if self._comments is None else self._comments.take(rows),
             input_order=None if self.input_order is None else ranks_of(self.input_order[rows]),
+            came=None,
             n_undefined=None,
         )
 

@@ -115,7 +115,8 @@ class RankingEvaluator:
 
     Where a measure must try orders of tied documents to average over them (a user's own), that would cost
     too much after every iteration: the documents stand in one order, drawn from their content, so that the
-    order of the rows has no part in it.
+    order of the rows has no part in it. Where the measure is a tool's that breaks ties by the order of the
+    rows, it is that in which they came.
 
     >>> from pomona import Dataset, measure
     >>> data = Dataset([[0.0], [0.0], [0.0]], [0, 2, 1], [1, 1, 1])
@@ -129,6 +130,9 @@ class RankingEvaluator:
         labels = labels_to_judge(data)
         if measure.is_averaged_by_trying:
             self._order, measure = order_of_chance(data), replace(measure, ties="stable")
+        elif measure.tie_rule == "stable" and data.came is not None:
+            self._order = np.lexsort((data.came, np.repeat(np.arange(data.n_queries), data.query_lengths)))
+        if self._order is not None:
             labels = labels[self._order]
         self._measure = measure
         self.by_query = None if data.weight is None else query_weights(data.weight, data)
@@ -146,8 +150,8 @@ class RankingEvaluator:
 
     def values(self, scores: Scores) -> Values:
         """(n_queries,) The measure of every query."""
+        scores = scores if self._order is None else scores[self._order]
         if self._form is None:
-            scores = scores if self._order is None else scores[self._order]
             return judge(self._queries.rescored(scores), [self._measure])[0].values
         return self._form.divided(self._sums(self._form, scores))
 
