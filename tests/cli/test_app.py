@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from fuzz.options import make_inputs, run
@@ -332,3 +334,156 @@ def test_shells_complete_verbs(shell, words):
     script = {**os.environ, "_POMONA_COMPLETE": f"source_{shell}"}
     shown = subprocess.run(command, capture_output=True, text=True, env=script).stdout
     assert f"_POMONA_COMPLETE=complete_{shell}" in shown
+
+
+_TABLE = (
+    ("list rankers", 0, ""),
+    ("evaluate q r -m map", 0, ""),
+    ("audit d.txt d.txt", 2, "pomona: d.txt: was given twice"),
+    ("audit d.txt e.txt", 1, ""),
+    ("stats nofile.txt", 2, "pomona: "),
+    ("score m d.txt", 2, "pomona: m"),
+    ("evaluate d.txt s.txt --as letor4 --ties best", 2, "pomona: Invalid value: --ties has no effect"),
+)
+
+
+@pytest.mark.parametrize(("words", "code", "line"), _TABLE)
+def test_the_installed_command(words, code, line, files):
+    """As a process of its own; below, every verb in this process."""
+    (files / "e.txt").write_text("0 qid:9 1:2\n1 qid:9 1:1\n")
+    command = Path(sys.executable).with_name("pomona")
+    words = (
+        [str(command), *words.split()]
+        if command.exists()
+        else [sys.executable, "-m", "pomona", *words.split()]
+    )
+    shown = subprocess.run(words, cwd=files, capture_output=True, text=True)
+    assert shown.returncode == code, shown.stderr
+    assert shown.stderr.startswith(line) if line else shown.stderr == ""
+    assert shown.stderr.count("\n") == bool(line)
+
+
+_WRONG = (
+    *("", "nofile.txt", "folder", "/dev/null", "broken.txt", "broken.csv", "empty.csv", "broken.parquet"),
+    *("huge.txt", "cut.txt.gz", "nul.csv", "deep.json", "deep.toml", "über 北.txt", "m", "-1"),
+)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("audit {}", "stats {}", "inspect {}", "evaluate {} s.txt", "evaluate d.txt {}", "why {} s.txt"),
+        *("duel {} s.txt s2.txt", "duel d.txt {} s.txt", "power {} s.txt s2.txt", "power {} --columns a,b"),
+        *(
+            "evaluate --qrels {} --run r",
+            "evaluate --qrels q --run {}",
+            "train mart {} -o o",
+            "score {} d.txt",
+        ),
+        *("score m.pomona {}", "explain m.pomona {} --query 1", "export {} -f c", "convert {} -o o.csv"),
+        *("parity m.pomona {} --engine solr", "optimality m.pomona {}", "features {}", "informative {}"),
+        *(
+            "informative d.txt --scores {}",
+            "measures {}",
+            "table {}",
+            "winning {}",
+            "report {}",
+            "trace mart {}",
+        ),
+        *("compare {} --rankers bestfeature -o o", "study size {} --dry-run", "best {} -t 1s -o o"),
+        *(
+            "train mart d.txt --valid {} -o o",
+            "train mart d.txt --base-model {} -o o",
+            "convert d.txt {} -o o",
+        ),
+    ],
+)
+def test_wrong_files_are_one_line_for_every_verb(form, files, inputs, monkeypatch):
+    monkeypatch.chdir(files)
+    Path("m.pomona").write_bytes((inputs / "m.pomona").read_bytes())
+    Path("s2.txt").write_text("2\n1\n")
+    chance = np.random.default_rng(0)
+    for name in ("broken.txt", "broken.csv", "broken.parquet"):
+        Path(name).write_bytes(chance.bytes(2000))
+    Path("empty.csv").write_bytes(b"")
+    Path("huge.txt").write_text("1e300 qid:1 1:1e39\n-1e300 qid:1 9999999999999999999:nan\n")
+    Path("cut.txt.gz").write_bytes(gzip.compress(b"1 qid:1 1:1\n" * 999)[:-9])
+    Path("nul.csv").write_bytes(b"label,qid,f1\n1,1,\x00\n")
+    Path("deep.json").write_text("[" * 100_000)
+    Path("deep.toml").write_text("a = " + "[" * 100_000)
+    Path("über 北.txt").write_text("1 qid:1 1:x\n")
+    for name in _WRONG:
+        shown = run([name if word == "{}" else word for word in form.split()])
+        told = [line for line in shown.stderr.splitlines() if not line.startswith(("note: ", "#"))]
+        assert "internal error" not in shown.stderr, f"{form} {name}: {shown.stderr}"
+        assert shown.code in (0, 1, 2), f"{form} {name}"
+        assert shown.code != 2 or (told[-1:] and told[-1].startswith("pomona: ")), f"{form} {name}: {told}"
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        "",
+        "ndcg@",
+        "ndcg@0",
+        "ndcg@-1",
+        "@5",
+        "(",
+        "rbp(p=2)",
+        "rbp(p=nan)",
+        "err(max_grade=10000)@10",
+        "a:b:c",
+    ]
+    + [
+        "letor4:",
+        "none.py:M",
+        "ndcg@1e3",
+        "p(relevant=1e400)@3",
+        "ndcg@" + "9" * 30,
+        "ndcg@٣",
+        "ndcg@5@5",
+        "x" * 9999,
+    ],
+)
+def test_nonsense_as_a_measure_is_one_line(measure, files, monkeypatch):
+    monkeypatch.chdir(files)
+    Path("s2.txt").write_text("2\n1\n")
+    for form in (
+        "evaluate d.txt s.txt",
+        "duel d.txt s.txt s2.txt",
+        "power d.txt s.txt s2.txt",
+        "why d.txt s.txt",
+    ):
+        shown = run([*form.split(), "-m", measure])
+        assert "internal error" not in shown.stderr, shown.stderr
+        assert shown.code in (0, 2), form
+        assert shown.code == 0 or shown.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1e400", "nan", "inf", "9" * 30, "", "x", "0.5", "٣"])
+def test_nonsense_as_a_number_is_one_line(number, files, inputs, monkeypatch):
+    monkeypatch.chdir(files)
+    Path("m.pomona").write_bytes((inputs / "m.pomona").read_bytes())
+    Path("s2.txt").write_text("2\n1\n")
+    duel, power = "duel d.txt s.txt s2.txt", "power d.txt s.txt s2.txt"
+    for words in (
+        *(
+            f"{duel} --alpha",
+            f"{duel} --seed",
+            f"{power} --power",
+            f"{power} --simulations",
+            f"{power} --difference",
+        ),
+        *("evaluate q r --as trec_eval -l", "evaluate q r --as trec_eval -M", "informative d.txt -k"),
+        *("features d.txt --bins", "features d.txt --trees", "optimality m.pomona d.txt --epsilon"),
+        *("optimality m.pomona d.txt --steps", "table d.txt --digits", "trace mart d.txt --iterations"),
+        *(
+            "parity m.pomona d.txt --engine solr --tolerance",
+            "train mart d.txt -o o -s n_trees=1 -s seed=7 -s l2",
+        ),
+    ):
+        given = words.split()
+        given = [*given[:-1], f"l2={number}"] if given[-1] == "l2" else [*given, number]
+        shown = run(given)
+        assert "internal error" not in shown.stderr, f"{words} {number}: {shown.stderr}"
+        assert shown.code in (0, 1, 2), words

@@ -205,7 +205,7 @@ def test_judgments_first_as_trec_eval_has_them(tmp_path, trec):
     _, qrels, _, named_run = trec
     for words in (("-m", "map"), ("-m", "ap,ndcg@2", "-q", "--json"), ("--as", "trec_eval", "-m", "map")):
         assert run(qrels, named_run, *words).stdout == run(*trec, *words).stdout
-    with pytest.raises(PomonaError, match="run is a TREC run; .*qrels is TREC judgments"):
+    with pytest.raises(PomonaError, match=r"run is a TREC run; .*qrels is TREC judgments"):
         run(named_run, qrels)
 
 

@@ -35,7 +35,10 @@ def informative(
     qrels: option.Qrels = None,
     run: Annotated[list[Path] | None, option.RUN] = None,
     measure: option.Measures = None,
-    k: Annotated[int, typer.Option("-k", help="The cut-off of PC, precision after so many documents.")] = 10,
+    k: Annotated[
+        int,
+        typer.Option("-k", max=1_000_000_000, help="The cut-off of PC, precision after so many documents."),
+    ] = 10,
     out: option.ReportDirectory = None,
     label: option.Label = None,
     qid: option.Qid = None,
