@@ -420,9 +420,8 @@ def test_wrong_files_are_one_line_for_every_verb(form, files, inputs, monkeypatc
         assert shown.code != 2 or (told[-1:] and told[-1].startswith("pomona: ")), f"{form} {name}: {told}"
 
 
-@pytest.mark.parametrize(
-    "measure",
-    [
+_NO_MEASURES = (
+    *(
         "",
         "ndcg@",
         "ndcg@0",
@@ -433,18 +432,13 @@ def test_wrong_files_are_one_line_for_every_verb(form, files, inputs, monkeypatc
         "rbp(p=nan)",
         "err(max_grade=10000)@10",
         "a:b:c",
-    ]
-    + [
-        "letor4:",
-        "none.py:M",
-        "ndcg@1e3",
-        "p(relevant=1e400)@3",
-        "ndcg@" + "9" * 30,
-        "ndcg@٣",
-        "ndcg@5@5",
-        "x" * 9999,
-    ],
+    ),
+    *("letor4:", "none.py:M", "ndcg@1e3", "p(relevant=1e400)@3", "ndcg@" + "9" * 30, "ndcg@٣", "ndcg@5@5"),
+    "x" * 9999,
 )
+
+
+@pytest.mark.parametrize("measure", _NO_MEASURES)
 def test_nonsense_as_a_measure_is_one_line(measure, files, monkeypatch):
     monkeypatch.chdir(files)
     Path("s2.txt").write_text("2\n1\n")

@@ -209,6 +209,8 @@ def run() -> None:
     except Exception as error:
         if os.environ.get("POMONA_DEBUG"):
             raise
+        if isinstance(error, OverflowError) or "Maximum allowed" in str(error):  # NumPy's words for a size
+            sys.exit(_complain(f"a number that was given is too large ({error})"))
         code = _complain(f"internal error: {type(error).__name__}: {error} (POMONA_DEBUG=1 shows where)")
     sys.exit(code if isinstance(code, int) else 0)
 

@@ -41,7 +41,7 @@ def features(
     context: typer.Context,
     data: option.Sources,
     measure: option.Measure = "",
-    bins: Annotated[int, typer.Option(help="Bins of the information gain.")] = 20,
+    bins: Annotated[int, typer.Option(max=65_536, help="Bins of the information gain.")] = 20,
     trees: option.Trees = 100,
     shuffles: Annotated[int, typer.Option(help="Shuffles of each permutation importance.")] = 5,
     top: Annotated[int, typer.Option(help="How many features are printed and drawn.")] = 25,

@@ -18,7 +18,8 @@ def trace(
     data: Data,
     query: Annotated[list[str] | None, QUERY] = None,
     iterations: Annotated[
-        int | None, typer.Option(min=1, help="Trees or epochs to learn [50].", show_default=False)
+        int | None,
+        typer.Option(min=1, max=1_000_000, help="Trees or epochs to learn [50].", show_default=False),
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="Record every so many iterations.")] = 1,
     settings: Settings = None,
