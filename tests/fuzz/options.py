@@ -514,6 +514,7 @@ def run(words: list[str], stdin: bytes = b"", *, encoding: str = "utf-8", stdout
     `stdout` is a file to write to; what it takes is not shown.
     """
     with _streams(stdin, encoding, stdout), warnings.catch_warnings():
+        warnings.simplefilter("default")  # notes for the user, as in a process of its own
         sys.argv, code = ["pomona", *words], 0
         try:
             app.run()
