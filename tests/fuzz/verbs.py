@@ -406,6 +406,8 @@ def _data(
     if random.random() < 0.5:
         X += random.standard_normal(X.shape).astype(np.float32)
     y = random.integers(0, 5, n_docs).astype(np.float64)
+    if random.random() < 0.2:  # some documents are not judged
+        y[random.random(n_docs) < 0.2] = np.nan
     names = _NAMES[:n_features]
     ending = str(random.choice(_ENDINGS)) if like is None else like[1].removeprefix("d")
     if ".txt" in ending:
