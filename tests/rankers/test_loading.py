@@ -24,3 +24,66 @@ def test_a_model_of_the_users_own_class(tmp_path):
     np.testing.assert_array_equal(loaded.predict(data), ranker.predict(data))
     with pytest.raises(LookupError, match="unknown ranker 'mine'"):
         load_model(tmp_path / "m.pomona")
+
+
+def _saved_before(ranker, path, **parameters):
+    """The file of a fitted ranker as earlier versions wrote it, with these parameters."""
+    written, arrays = ranker.written()
+    write_model(path, ranker.name, {**written, "parameters": written["parameters"] | parameters}, arrays)
+
+
+_FORMER = {
+    "early_stopping": None,
+    "averaged": True,
+    "dropout": 0.0,
+    "dropout_skip": 0.5,
+    "top_fraction": 1.0,
+    "rest_fraction": 0.1,
+    "warm_start": False,
+    "learning_rate": 0.1,
+}
+
+
+@pytest.mark.parametrize(("trees_per_bag", "rate"), [(1, None), (3, 0.1)])
+def test_a_forest_of_before_loads_without_the_parameters_that_did_nothing(tmp_path, trees_per_bag, rate):
+    data = pm.simulate(20, docs_per_query=8, n_features=4, seed=1)
+    ranker = pm.RandomForest(n_trees=3, trees_per_bag=trees_per_bag).fit(data)
+    _saved_before(ranker, tmp_path / "m.pomona", **_FORMER)
+    loaded = load_model(tmp_path / "m.pomona")
+    assert loaded.learning_rate == rate
+    np.testing.assert_array_equal(loaded.predict(data), ranker.predict(data))
+    again = type(loaded)(**loaded.get_params()).fit(data)
+    np.testing.assert_array_equal(again.predict(data), ranker.predict(data))
+
+
+def test_a_former_parameter_is_dropped_from_files_only(tmp_path):
+    data = pm.simulate(20, docs_per_query=8, n_features=4, seed=1)
+    _saved_before(pm.RandomForest(n_trees=3).fit(data), tmp_path / "m.pomona", avraged=True)
+    with pytest.raises(pm.PomonaError, match="unknown parameter of RandomForest 'avraged'"):
+        load_model(tmp_path / "m.pomona")
+    with pytest.raises(pm.PomonaError, match="unknown parameter of RandomForest 'averaged'"):
+        pm.RandomForest(averaged=True)
+
+
+def test_members_of_before_load(tmp_path):
+    data = pm.simulate(20, docs_per_query=8, n_features=4, seed=1)
+    ranker = pm.Ensemble(pm.RandomForest(n_trees=3), n_models=2).fit(data)
+    written, arrays = ranker.written()
+    for member in written["learnt"]["members"]:
+        member["parameters"] |= _FORMER
+    write_model(tmp_path / "m.pomona", ranker.name, written, arrays)
+    loaded = load_model(tmp_path / "m.pomona")
+    np.testing.assert_array_equal(loaded.predict(data), ranker.predict(data))
+
+
+def test_a_model_whose_measure_is_refused_by_now_still_ranks(tmp_path):
+    data = pm.simulate(20, docs_per_query=8, n_features=4, seed=1)
+    ranker = pm.MART(n_trees=3).fit(data)
+    _saved_before(ranker, tmp_path / "m.pomona", measure="letor4:err@10")
+    loaded = load_model(tmp_path / "m.pomona")
+    np.testing.assert_array_equal(loaded.predict(data), ranker.predict(data))
+    assert "letor4:err@10" in repr(loaded)
+    assert "letor4:err@10" in loaded._repr_html_()
+    assert {"predict", "parsed_measure"} - {*dir(loaded)} == {"parsed_measure"}
+    with pytest.raises(pm.PomonaError, match=r"letor4 has no ERR: .* For the textbook's: err@10"):
+        loaded.score(data)

@@ -150,6 +150,11 @@ class Ranker(Estimator):
         """What is worth searching in a ranker of these parameters, where that depends on them."""
         return cls.search_space
 
+    @classmethod
+    def parameters_of_file(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Parameters as a model file has them, without those that earlier versions had and did not use."""
+        return parameters
+
     def learn(self, train: Dataset, valid: Dataset | None, weights: Values | None) -> None:
         """Learn, leaving attributes that end in `_`.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from pomona._other_names import unknown_parameter
 from pomona._sklearn import NotFittedError, estimator_html_repr, get_config
-from pomona.errors import InputError
+from pomona.errors import InputError, PomonaError
 
 if TYPE_CHECKING:
 
@@ -114,6 +114,17 @@ class Estimator(BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
+
+    def __dir__(self) -> list[str]:
+        """What it has now: scikit-learn's would raise where a measure is refused."""
+        return [name for name in object.__dir__(self) if self._has(name)]
+
+    def _has(self, name: str) -> bool:
+        try:
+            getattr(self, name)
+        except (AttributeError, PomonaError):
+            return False
+        return True
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's picture, which wonders at sections of docstrings of ours."""

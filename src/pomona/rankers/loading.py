@@ -45,7 +45,7 @@ def restored(kind: str, written: Mapping[str, Any], arrays: Mapping[str, NDArray
 
 
 def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
-    ranker = cls(**parameters_from_json(written["parameters"]))
+    ranker = cls(**cls.parameters_of_file(parameters_from_json(written["parameters"])))
     check_parameters(ranker)
     learnt, training = written["learnt"], written["training"]
     declared = {"n_features": int, "feature_names": tuple[str, ...], "has_column_names": bool}

@@ -33,6 +33,10 @@ from pomona.trees.grower import GrownTree
 
 _N_LEAVES = 100
 _RATE = 0.1  # of the trees of a bag that has several
+_FORMER = frozenset(
+    ("averaged", "dropout", "dropout_skip", "early_stopping", "rest_fraction", "top_fraction", "warm_start")
+)
+"""Parameters of earlier versions, which did nothing."""
 
 
 class RandomForest(ForestRanker):
@@ -83,6 +87,14 @@ class RandomForest(ForestRanker):
     min_docs: PositiveInt = 1
     min_hessian: NonNegativeFloat = 0.0
     feature_fraction: Share = 0.3
+
+    @classmethod
+    def parameters_of_file(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Without those that did nothing, `learning_rate` where a bag has one tree among them."""
+        kept = {name: value for name, value in parameters.items() if name not in _FORMER}
+        if kept.get("trees_per_bag", cls.trees_per_bag) == 1:
+            kept.pop("learning_rate", None)
+        return kept
 
     def choose(self, train: Dataset) -> dict[str, Any]:
         """As every forest, but with large trees where these grow leaf by leaf."""
