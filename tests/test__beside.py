@@ -73,7 +73,8 @@ def let_go():
     holder.close()
 threading.Thread(target=let_go).start()
 ends = types.int64[::1]
-_find_blocks.compile((types.int64, types.int64, types.float64[::1], ends, ends, ends))
+codes, tied = types.int32[::1], types.boolean[::1]
+_find_blocks.compile((types.int64, types.int64, types.float64[::1], ends, codes, ends, tied, ends))
 print(len(_count_true.overloads), len(_find_blocks.overloads))
 """
     assert run(wait, tmp_path, POMONA_THREADS="1")[0] == "1 1\n"

@@ -29,7 +29,7 @@ def test_a_dataset_is_its_row_of_the_dataset_table():
 
 def test_an_evaluation_is_a_table_of_means():
     found = pm.evaluate(DATA, [3, 2, 1], ["p@1", "ap"], per_query=True)
-    assert cells(found._repr_html_())[1:] == [["p@1", "0.5000", "0"], ["ap", "0.7500", "0"]]
+    assert cells(found._repr_html_())[1:] == [["p@1", "0.5000", "0", "0"], ["ap", "0.7500", "0", "0"]]
 
 
 @pytest.mark.parametrize("ranker", [pm.LambdaMART(n_trees=2), pm.LinearRegression().fit(DATA)])

@@ -64,7 +64,7 @@ def test_undefined_and_no_documents(ask, ranker, data):
     undefined = {**first, data.feature_names[2]: None}
     answer = ask([undefined, first])
     row = np.array([list(undefined.values()), list(first.values())], float)
-    assert answer.json()["scores"] == ranker.predict(row).tolist()
+    assert answer.json()["scores"] == ranker.predict(row, qid=0).tolist()
     assert ask([]).json() == {"scores": [], "ranking": []}
 
 

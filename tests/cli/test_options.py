@@ -24,8 +24,9 @@ def given():
                 yield from ((verb, name, one) for name in (*one.opts, *one.secondary_opts))
 
 
-SENTENCES = {"--out": 4, "-o": 4, "--measure": 2, "-m": 2, "--format": 2, "-f": 2}
-"""What may be said of an option in several sentences: a file or a directory, one measure or several."""
+SENTENCES = {"--out": 4, "-o": 4, "--measure": 2, "-m": 2, "--format": 2, "-f": 2, "--unjudged": 2}
+"""What may be said of an option in several sentences: a file or a directory, one measure or several;
+how documents without a label count while training, or the label that they get."""
 
 
 def test_an_option_has_one_meaning_whichever_verb_has_it():

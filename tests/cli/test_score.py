@@ -51,7 +51,7 @@ def test_last_features_of_a_sparse_file(files):
 
 def test_refusals(files):
     (files / "wide.txt").write_text("0 qid:1 9:1\n")
-    with pytest.raises(PomonaError, match="X has 9 features, but MART is expecting 6 features"):
+    with pytest.raises(PomonaError, match="found 9 features, and the model has 6"):
         run(files / "m.pomona", files / "wide.txt")
     with pytest.raises(PomonaError, match="no such model file"):
         run(files / "none", files / "data.txt")

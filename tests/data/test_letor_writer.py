@@ -109,7 +109,8 @@ def test_comments_of_several_lines_and_labels_that_are_no_numbers_are_refused(tm
     data.comments = TextColumn.of(["a\nb"])
     with pytest.raises(PomonaError, match="comment 'a\\\\nb' cannot be written"):
         write_letor(data, tmp_path / "a")
-    data.y[0] = np.nan
+    data = Dataset([[1]], [0], [1])
+    data.y[0] = np.inf
     with pytest.raises(PomonaError, match="a label is not finite"):
         write_letor(data, tmp_path / "a")
 

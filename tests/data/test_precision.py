@@ -169,7 +169,7 @@ def test_scoring_rows_says_nothing() -> None:
         data = Dataset(X, [0, 1, 2], [1, 1, 1])
     model = LinearRegression().fit(data)
     for rows in (X, X[:1], pd.DataFrame(X, columns=["f1"]), [{"f1": TIME}]):
-        model.predict(rows)
+        model.predict(rows, qid=None if isinstance(rows, list) else 0)
 
 
 def test_a_copy_in_the_cache_says_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,10 +26,6 @@ Source = Annotated[
 Judgments = Annotated[
     Path | None, typer.Argument(help="For a feature log: Quepid's CSV, TREC qrels or the plugin's list.")
 ]
-Unjudged = Annotated[
-    float | None,
-    typer.Option(help="Label of documents without a judgment [of a log: left out; of data: not judged]."),
-]
 LogName = Annotated[str | None, typer.Option(help="Of a log: which one, where a response holds several.")]
 
 
@@ -64,7 +60,7 @@ def convert(
     store: option.Store = None,
     raw: option.Raw = False,
     undefined: option.Undefined = None,
-    unjudged: Unjudged = None,
+    unjudged: option.Unjudged = None,
     log_name: LogName = None,
     split: Annotated[
         str | None,

@@ -38,6 +38,14 @@ Undefined = Annotated[
     float | None,
     typer.Option(help="The value of what a line [0] or a log [as served] leaves out."),
 ]
+Unjudged = Annotated[
+    float | None,
+    typer.Option(help="Label of documents without a judgment [of a log: left out; of data: not judged]."),
+]
+UnjudgedInTraining = Annotated[
+    str | None,
+    typer.Option(help="Documents without a label: `ignored` (weight 0) or `irrelevant` (label 0) [ignored]."),
+]
 Qrels = Annotated[Path | None, typer.Option(help="TREC judgments; what is judged are runs.")]
 QUERY = typer.Option(help="The id of a query.")
 RUN = typer.Option(help="A TREC run, with --qrels.")

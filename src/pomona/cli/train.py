@@ -9,7 +9,19 @@ from typing import Annotated, Any
 import typer
 
 from pomona._parameters import checked_parameters, read_parameters
-from pomona.cli.options import Dask, Data, DocId, Json, Label, NewModel, Qid, Settings, Valid, named_columns
+from pomona.cli.options import (
+    Dask,
+    Data,
+    DocId,
+    Json,
+    Label,
+    NewModel,
+    Qid,
+    Settings,
+    UnjudgedInTraining,
+    Valid,
+    named_columns,
+)
 from pomona.errors import InputError
 
 
@@ -26,12 +38,7 @@ def train(
     weight: Annotated[
         str | None, typer.Option(help="A column of tables: the weight of each document, and no feature.")
     ] = None,
-    unjudged: Annotated[
-        str | None,
-        typer.Option(
-            help="Documents without a label: `ignored` (weight 0) or `irrelevant` (label 0) [ignored]."
-        ),
-    ] = None,
+    unjudged: UnjudgedInTraining = None,
     label: Label = None,
     qid: Qid = None,
     doc_id: DocId = None,

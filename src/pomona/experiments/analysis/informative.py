@@ -55,7 +55,7 @@ def infer_relevance(
     [0.8578, 0.5547, 0.3079, 0.1727, 0.1069]
     >>> infer_relevance("p@2", 0.5, [1, 1, 0, 0]).round(4).tolist()
     [0.5, 0.5, 0.5, 0.5]
-    >>> infer_relevance("ap", 0.45, [1, 1, 0, 0, 0], judged=[1, 1, 1, 1]).round(4).tolist()
+    >>> infer_relevance("ap", 0.45, [1, 1, 0, 0, 0], judged=[1, 1, 1, 1, 0, 0, 0]).round(4).tolist()
     [0.8578, 0.5547, 0.3079, 0.1727, 0.1069]
     """
     one, ordered = parse_measure(measure), _labels(labels)

@@ -31,6 +31,7 @@ def test_trees_upon_a_forest_are_those_of_going_on_from_it(ranker, as_model):
     np.testing.assert_allclose(scores, on.predict(FRESH), atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*labels are below 0")
 def test_a_forest_starts_from_any_model():
     linear = pm.LinearRegression().fit(DATA)
     upon = pm.MART(**FEW).fit(DATA, base_model=linear)
