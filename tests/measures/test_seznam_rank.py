@@ -9,7 +9,6 @@ from pomona.errors import InputError
 from pomona.measures.lists import RankedLists, ScoredQueries
 from pomona.measures.parse import measure
 from pomona.measures.seznam_rank import FLAT_WEIGHTS, SR4, WEIGHTS, SeznamRank
-from pomona.objectives.lambdas import LambdaObjective
 
 
 def test_thesis_tables():
@@ -50,29 +49,6 @@ def test_queries_of_both_kinds_each_by_its_rule():
             for q, (begin, end) in enumerate(itertools.pairwise(query_ptr)):
                 alone = ScoredQueries(labels[begin:end], scores[begin:end], np.array([0, 4])).ranked(ties)
                 assert together[q] == pytest.approx(one.of_lists(alone)[0], abs=1e-12)
-
-
-@pytest.mark.parametrize("measure", ["sr4", "sr4(clip=false)"])
-def test_what_lambdas_push_towards(measure):
-    """Swaps of queries of both kinds change the measure as the lambdas think."""
-    labels, query_ptr = np.array([3, 0, 2, 1, 4, 0, 1, 2], np.float32), np.array([0, 4, 8])
-    gradient, hessian = np.empty((2, 8), np.float32)
-    objective = LambdaObjective(measure, labels, query_ptr, sigma=1.0, normalize=False)
-    objective.gradients(np.zeros(8), gradient, hessian)
-    # With equal scores a pair's λ is |Δ| / 2. In the first query, flat: ranks in the objective's order.
-    one, expected = SR4(clip="false" not in measure), np.zeros(8)
-    for begin, end in ((0, 4), (4, 8)):
-        order = begin + objective.tie_order[begin:end]
-        for a, b in itertools.combinations(range(4), 2):
-            i, j = order[a], order[b]
-            swapped = labels[order].copy()
-            swapped[[a, b]] = swapped[[b, a]]
-            push = abs(one.of_query(swapped) - one.of_query(labels[order])) / 2
-            if labels[i] != labels[j]:
-                better, worse = (i, j) if labels[i] > labels[j] else (j, i)
-                expected[better] -= push
-                expected[worse] += push
-    assert gradient == pytest.approx(expected, abs=1e-6)
 
 
 def test_correlations_of_table_3_4():

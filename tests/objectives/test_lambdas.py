@@ -135,6 +135,29 @@ def test_queries_may_have_different_formulas(text):
         np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("text", ["sr4", "sr4(clip=false)"])
+def test_what_lambdas_push_towards(text):
+    """Swaps of queries of both kinds change the measure as the lambdas think."""
+    labels, query_ptr = np.array([3, 0, 2, 1, 4, 0, 1, 2], np.float32), np.array([0, 4, 8])
+    gradient, hessian = np.empty((2, 8), np.float32)
+    objective = LambdaObjective(text, labels, query_ptr, sigma=1.0, normalize=False)
+    objective.gradients(np.zeros(8), gradient, hessian)
+    # With equal scores a pair's λ is |Δ| / 2. In the first query, flat: ranks in the objective's order.
+    one, expected = SR4(clip="false" not in text), np.zeros(8)
+    for begin, end in ((0, 4), (4, 8)):
+        order = begin + objective.tie_order[begin:end]
+        for a, b in itertools.combinations(range(4), 2):
+            i, j = order[a], order[b]
+            swapped = labels[order].copy()
+            swapped[[a, b]] = swapped[[b, a]]
+            push = abs(one.of_query(swapped) - one.of_query(labels[order])) / 2
+            if labels[i] != labels[j]:
+                better, worse = (i, j) if labels[i] > labels[j] else (j, i)
+                expected[better] -= push
+                expected[worse] += push
+    assert gradient == pytest.approx(expected, abs=1e-6)
+
+
 class ClippedAtHalf(SR4):
     """A rule of its own, which no formula knows."""
 
