@@ -60,3 +60,12 @@ def test_labels_above_the_highest_grade():
     with pytest.raises(InputError, match=r"label 5 is above max_grade=4: .*err\(max_grade=5\)"):
         ERR().of_query([5])
     assert measure("yahoo:err@1").of_query([5, 5, 1]) == 1.047607421875  # k is ignored, and ERR may pass 1
+
+
+@pytest.mark.parametrize("text", ["catboost:err", "catboost:pfound"])
+def test_labels_that_a_tool_takes_for_chances_are_noted(text):
+    from pomona.measures.lists import RankedLists
+
+    (note,) = measure(text).notes(RankedLists.of_labels([[3, 0]]))
+    assert "label 3 is none: its values can lie far outside 0 to 1" in note
+    assert measure(text).notes(RankedLists.of_labels([[0.5, 0]])) == []

@@ -51,7 +51,7 @@ def demo(
         ", ".join(_RANKERS),
         name="demo",
         measures=["ndcg@10", "err@20", "ap"],
-        conventions=["definition", "ranklib", "catboost"],
+        conventions=["definition", "ranklib"],
         n_folds=3,
         seeds=[seed],
     )

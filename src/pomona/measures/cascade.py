@@ -103,6 +103,14 @@ class CascadeForm(ClosedForm):
         return self.lists.each_ranking(walk_down, _expected_cascade, *rules)
 
 
+def beyond_chance(tool: str, label: float) -> str:
+    """What to know of a tool that takes labels as chances of satisfaction, and any number for a chance."""
+    return (
+        f"{tool} takes labels as chances of satisfaction, and label {label:g} is none: its values can lie far "
+        "outside 0 to 1; give labels from 0 to 1"
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class CascadeMeasure(FormMeasure):
     """A measure of a user who stops at the first satisfying document."""

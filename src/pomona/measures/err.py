@@ -11,7 +11,7 @@ import numpy as np
 from pomona._kinds import Interval
 from pomona._types import Values
 from pomona.errors import InputError
-from pomona.measures.cascade import CascadeMeasure
+from pomona.measures.cascade import CascadeMeasure, beyond_chance
 from pomona.measures.conventions import gains_of, judged_levels
 from pomona.measures.lists import RankedLists
 
@@ -64,8 +64,10 @@ class ERR(CascadeMeasure):
         return chances
 
     def notes(self, lists: RankedLists) -> list[str]:
-        """That no label of these lists is the highest grade, unless the highest grade was set by hand."""
+        """That no label of these lists is the highest grade, unless that was set; or that one is no chance."""
         notes, largest = super().notes(lists), judged_levels(lists.levels).max()
+        if self.gain == "label" and largest > 1:
+            notes.append(beyond_chance(self.convention, largest))
         if "max_grade" not in self.given and self.gain != "label" and 0 < largest < self.max_grade:
             notes.append(
                 f"the largest label is {largest:g}, below max_grade={self.max_grade}, and satisfies with a "

@@ -11,8 +11,9 @@ import numpy as np
 from pomona._kinds import Chance, Several
 from pomona._types import Values
 from pomona.errors import InputError
-from pomona.measures.cascade import CascadeMeasure
+from pomona.measures.cascade import CascadeMeasure, beyond_chance
 from pomona.measures.conventions import judged_levels, require_integers
+from pomona.measures.lists import RankedLists
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,13 @@ class PFound(CascadeMeasure):
                 f"{len(self.p_relevant) - 1}; give more, as in pfound(p_relevant=0/0.1/0.2/0.4/0.6/0.8)"
             )
         return np.where(levels < 0, 0.0, np.array(self.p_relevant)[np.maximum(levels, 0).astype(int)])
+
+    def notes(self, lists: RankedLists) -> list[str]:
+        """That a label is no chance, where labels are taken as chances."""
+        notes, largest = super().notes(lists), judged_levels(lists.levels).max()
+        if self.p_relevant == "label" and largest > 1:
+            notes.append(beyond_chance(self.convention, largest))
+        return notes
 
     def weights(self, n: int) -> tuple[Values, Values]:
         """The chance of not having given up."""
