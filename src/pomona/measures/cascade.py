@@ -106,8 +106,8 @@ class CascadeForm(ClosedForm):
 def beyond_chance(tool: str, label: float) -> str:
     """What to know of a tool that takes labels as chances of satisfaction, and any number for a chance."""
     return (
-        f"{tool} takes labels as chances of satisfaction, and label {label:g} is none: its values can lie far "
-        "outside 0 to 1; give labels from 0 to 1"
+        f"{tool} takes labels as chances of satisfaction, and label {label:g} is none: its values can lie "
+        "far outside 0 to 1; give labels from 0 to 1"
     )
 
 

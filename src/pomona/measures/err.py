@@ -64,7 +64,7 @@ class ERR(CascadeMeasure):
         return chances
 
     def notes(self, lists: RankedLists) -> list[str]:
-        """That no label of these lists is the highest grade, unless that was set; or that one is no chance."""
+        """That no label of these lists is the highest grade, unless that was set; that one is no chance."""
         notes, largest = super().notes(lists), judged_levels(lists.levels).max()
         if self.gain == "label" and largest > 1:
             notes.append(beyond_chance(self.convention, largest))
