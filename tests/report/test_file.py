@@ -166,3 +166,12 @@ def test_what_a_killed_process_left_goes(tmp_path):
         alive.name,
         ".pomona-report-mine",
     }
+
+
+def test_a_report_of_an_earlier_version_is_known(tmp_path):
+    (tmp_path / "report.html").write_text('<html><head><meta name="generator" content="Pomona">')
+    with pytest.raises(InputError, match=r"earlier version: move report\.html, tables and figures away"):
+        refuse_foreign(tmp_path, is_shared=True)
+    (tmp_path / "report.html").write_text("<html>mine</html>")
+    with pytest.raises(InputError, match="not of Pomona's making"):
+        refuse_foreign(tmp_path, is_shared=True)

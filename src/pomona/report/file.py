@@ -23,6 +23,7 @@ from pomona.errors import InputError
 
 MARK = ".pomona-report.json"
 _FOREIGN = "is not of Pomona's making, and a report would replace it: use another directory"
+_EARLIER = "is of a report of an earlier version: move report.html, tables and figures away first"
 _STORES = ("store.sqlite", "trials/store.sqlite")
 _PARTS = ("report.html", "tables", "figures")
 _STAGING = re.compile(r"\.pomona-report-(\d+)-[0-9a-f]{8}")
@@ -57,8 +58,17 @@ def refuse_foreign(directory: str | Path, *, is_shared: bool = False) -> None:
             raise InputError("is a link, through which files would be written elsewhere: remove it", path)
         is_ours = any(one == name or one.startswith(f"{name}/") for one in owned or ())
         if path.exists() and not is_ours and not (path.is_dir() and not any(path.iterdir())):
-            raise InputError(_FOREIGN, path)
+            raise InputError(_EARLIER if owned is None and _is_report(folder) else _FOREIGN, path)
     _refuse_taken(folder, owned or (), ())
+
+
+def _is_report(folder: Path) -> bool:
+    """Whether a folder has a report of ours, marked or not."""
+    try:
+        with (folder / "report.html").open("rb") as file:
+            return b'<meta name="generator" content="Pomona">' in file.read(4096)
+    except OSError:
+        return False
 
 
 def own_folder(path: Path) -> Path:
