@@ -44,6 +44,10 @@ def test_the_list_of_the_plugin(tmp_path):
         (b"query,docid,rating\n1,a,nan\n", ":2: found the judgment 'nan'"),
         (b"query,docid,rating\n1,a,3\n1,a,2\n", ":3: document 'a' of query '1' is judged 3 and 2"),
         (b"3 qid:1 # a\n4 qid:1\n", ":2: found '4 qid:1', expected `label qid:query # document`"),
+        (b"query,docid,rating\n1,,3\n", ":2: found no document"),
+        (b"query,docid,rating\n1,a,2\n ,b,3\n", ":3: found no query"),
+        (b"1 0 a 1\n1 0 b 1.5\n", ":2: found the judgment '1.5', expected a whole number"),
+        (b"1 0 a 1\n1 0 b good\n", ":2: found the judgment 'good'"),
         (b"\xff\xfe1,2", "cannot be read as text"),
     ],
 )

@@ -343,6 +343,23 @@ def test_lines_of_json_that_say_two_things(tmp_path, lines, message):
         read_text(tmp_path, "\n".join(texts) + "\n", "a.jsonl")
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"label": 0, "qid": 1, "x": NaN}', r":3: found no JSON \(NaN is no number of JSON: write null"),
+        ('{"label": 0, "qid": 1, "x": -Infinity}', r":3: found no JSON \(-Infinity is no number of JSON"),
+        ('{"label": 0, "qid": 1, "x": 1e400}', r":3: found no JSON \(1e400 is beyond float64"),
+        ('{"label": 0, "qid": 1, "x": 1.}', r":3: found no JSON at character 30 \(Expecting ',' delimiter"),
+        ('{"label": 0, "qid": 1, "x": 1} {}', r":3: found no JSON at character 32 \(Extra data\)"),
+        ("[1]", r":3: found JSON that is no object"),
+    ],
+)
+def test_a_line_that_is_no_json_is_told_by_its_number(tmp_path, line, message):
+    before = '{"label": 0, "qid": 1, "x": 1}\n\n'
+    with pytest.raises(InputError, match=message):
+        read_text(tmp_path, f"{before}{line}\n{before}", "a.jsonl")
+
+
 def test_what_looks_like_a_key_in_a_text_is_none(tmp_path):
     lines = [{"label": k, "qid": "a", "x": 1, "c": text} for k, text in enumerate(['"x": 2, "qid": 3', "k"])]
     data = read_text(tmp_path, "".join(json.dumps(line) + "\n\n" for line in lines), "a.jsonl")

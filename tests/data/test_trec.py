@@ -3,12 +3,13 @@
 import bz2
 import gzip
 import lzma
+import re
 
 import numpy as np
 import pytest
 import zstandard
 
-from pomona.data.trec import dataset_of_trec, parse_qrels, parse_run, read_qrels, read_run
+from pomona.data.trec import dataset_of_trec, parse_qrels, parse_run, pooled_run, read_qrels, read_run
 from pomona.errors import InputError, PomonaError
 
 QRELS = b"2 0 d1 1\n10 0 d1 0\n10 0 d2 2\n10 0 d9 -1\n"
@@ -134,3 +135,23 @@ def test_files_without_a_common_query_are_refused():
 def test_a_document_twice_in_the_run_is_refused():
     with pytest.raises(InputError, match=r"^run:2: document 'a' occurs twice"):
         dataset_of_trec(parse_qrels(b"1 0 a 1\n"), parse_run(b"1 Q0 a 1 1 t\n1 Q0 a 2 0 t\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "label"), [(b"1.7", 1), (b"0.9", 0), (b"1e3", 1), (b"good", 0), (b"-0.5", 0), (b"+-1", 0)]
+)
+def test_a_judgment_that_is_no_whole_number_is_told(text, label):
+    qrels = parse_qrels(b"2 0 b 1\n1 0 c +2\n1 0 d -1\n1 0 a %s\n" % text)
+    run = parse_run(b"1 Q0 a 1 1 t\n1 Q0 b 1 0x10 t\n1 Q0 c 1 -.5e-3 t\n1 Q0 d 1 inf t\n")
+    said = f"^qrels:4: the judgment {text.decode()!r} is no whole number and counts as {label}, as for"
+    for join in (dataset_of_trec, pooled_run):
+        with pytest.warns(UserWarning, match=re.escape(said[1:])):
+            join(qrels, run)
+    assert qrels.judgments(0)[b"a"] == label
+
+
+@pytest.mark.parametrize(("text", "score"), [(b"2,5", 2), (b"2.5x", 2.5), (b"high", 0), (b"1.2.3", 1.2)])
+def test_a_score_that_is_no_number_is_told(text, score):
+    run = parse_run(b"1 Q0 a 1 1 t\n1 Q0 b 1 %s t\n" % text)
+    with pytest.warns(UserWarning, match=f"run:2: the score {text.decode()!r} is no number and counts as"):
+        assert dataset_of_trec(parse_qrels(b"1 0 a 1\n"), run).scores.tolist() == [1, score]

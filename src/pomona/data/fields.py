@@ -165,19 +165,33 @@ def _fixed(column: Column, width: int) -> NDArray[np.bytes_]:
 
 def reals(column: Column) -> Values:
     """The fields of a column in file order as `atof` reads them."""
-    return _numbers(column, _REAL, np.float64, atof)
+    return told_reals(column)[0]
 
 
 def integers(column: Column) -> NDArray[np.int64]:
     """The fields of a column in file order as `atol` reads them."""
-    return _numbers(column, _INTEGER, np.int64, atol)
+    return told_integers(column)[0]
+
+
+def told_reals(column: Column) -> tuple[Values, int | None]:
+    """The same as `reals`, and the first row whose field is not a number as a whole; None if all are."""
+    return _numbers(column, _REAL, np.float64, atof, _ATOF)
+
+
+def told_integers(column: Column) -> tuple[NDArray[np.int64], int | None]:
+    """The same as `integers`, and the first row whose field is not an integer as a whole; None if all are."""
+    return _numbers(column, _INTEGER, np.int64, atol, _ATOL)
 
 
 def _numbers(
-    column: Column, plain: NDArray[np.bool_], dtype: Any, parse: Callable[[bytes], float]
-) -> NDArray[Any]:
+    column: Column,
+    plain: NDArray[np.bool_],
+    dtype: Any,
+    parse: Callable[[bytes], float],
+    number: re.Pattern[bytes],
+) -> tuple[NDArray[Any], int | None]:
     """Fields of plain characters all at once, the others one by one with `parse`."""
-    out = np.empty(len(column), dtype)
+    out, cut_short = np.empty(len(column), dtype), None
     for first in range(0, len(column), _ROWS):
         part = Column(column.text, column.starts[first : first + _ROWS], column.ends[first : first + _ROWS])
         lengths = part.ends - part.starts
@@ -189,8 +203,11 @@ def _numbers(
         except (ValueError, OverflowError):  # e.g. `1e`, a lone sign, or more than 64 bits
             easy[:] = False
         for row in np.flatnonzero(~easy).tolist():
-            out[first + row] = parse(part.texts(row, row + 1)[0])
-    return out
+            text = part.texts(row, row + 1)[0]
+            out[first + row] = parse(text)
+            if cut_short is None and not number.fullmatch(text):
+                cut_short = first + row
+    return out, cut_short
 
 
 def atof(text: bytes) -> float:

@@ -91,6 +91,10 @@ def _of_plugin(text: str, file: str) -> Rows:
 
 def _of_qrels(content: bytes, file: str) -> Rows:
     qrels = parse_qrels(content, file)
+    if (found := qrels.cut_short) is not None:
+        raise InputError(
+            f"found the judgment {found.text}, expected a whole number in qrels", file, found.line
+        )
     for query, qid in enumerate(qrels.qids):
         for document, label in qrels.judgments(query).items():
             yield 0, _text(qid), _text(document), None if label < 0 else float(label)
@@ -123,7 +127,11 @@ def _of_table(text: str, file: str) -> Rows:
             raise InputError(f"found {len(row)} cells, expected {len(names)}", file, reader.line_num)
         given = row[label].strip()
         value = _label(given, file, reader.line_num) if given else None
-        yield reader.line_num, row[query].strip(), row[document].strip(), value
+        pair = row[query].strip(), row[document].strip()
+        if not all(pair):
+            absent = "document" if pair[0] else "query"
+            raise InputError(f"found no {absent}, expected a label for both", file, reader.line_num)
+        yield reader.line_num, *pair, value
 
 
 def plain_column(name: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -269,9 +270,13 @@ def read_frame(file: Path, qid: str, doc_id: str | None) -> Any:
         if suffix in (".jsonl", ".ndjson"):
             require_memory(3 * len(source.getvalue()), file)
             source = _json_lines(source.getvalue(), file, [qid, "doc_id" if doc_id is None else doc_id])
-            schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
-            require_cells(file, 1 + source.getvalue().count(b"\n"), len(schema))
-            return pl.read_ndjson(source, infer_schema_length=None)
+            try:
+                schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
+                require_cells(file, 1 + source.getvalue().count(b"\n"), len(schema))
+                return pl.read_ndjson(source, infer_schema_length=None)
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+                _refuse_wrong_line(source.getvalue(), file)
+                raise
         scan, read = (
             (pl.scan_parquet, pl.read_parquet) if suffix == ".parquet" else (pl.scan_ipc, pl.read_ipc)
         )
@@ -411,6 +416,32 @@ def _json_lines(content: bytes, file: Path, ids: Sequence[str]) -> io.BytesIO:
                     number,
                 )
     return io.BytesIO(content)
+
+
+def _refuse_wrong_line(content: bytes, file: Path) -> None:
+    """Refuse the first line that is no object of JSON; polars does not say which."""
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line, parse_constant=_no_constant, parse_float=_finite)
+        except json.JSONDecodeError as error:
+            where = f"at character {error.pos + 1} ({error.msg})"
+            raise InputError(f"found no JSON {where}, expected an object", file, number) from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"found no JSON ({error}), expected an object", file, number) from None
+        if not isinstance(found, dict):
+            raise InputError("found JSON that is no object, expected {…}, one a line", file, number)
+
+
+def _no_constant(text: str) -> float:
+    raise ValueError(f"{text} is no number of JSON: write null for what is undefined")
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"{text[:40]} is beyond float64: rescale it")
+    return value
 
 
 def _refuse_doubled_key(line: bytes, file: Path, number: int) -> None:

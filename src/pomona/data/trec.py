@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import os
 import pathlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,7 @@ from pomona._types import Labels, Offsets, Scores
 from pomona.data.columns import checked_labels
 from pomona.data.compression import read_bytes
 from pomona.data.dataset import Dataset
-from pomona.data.fields import Column, Layout, columns, group, integers, reals
+from pomona.data.fields import Column, Layout, columns, group, told_integers, told_reals
 from pomona.data.text import TextColumn, offsets, text_array
 from pomona.errors import InputError
 
@@ -65,10 +67,20 @@ class ByQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class CutShort:
+    """A field that is no number as a whole, of which trec_eval reads how it begins, or 0."""
+
+    line: int
+    text: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
 class Qrels(ByQuery):
     """Judgments: one integer label a document; a negative one means that the document was not judged."""
 
     labels: NDArray[np.int64]
+    cut_short: CutShort | None = None
 
     def judgments(self, query: int) -> dict[bytes, int]:
         """The label of every document in the query's pool."""
@@ -86,6 +98,7 @@ class Run(ByQuery):
 
     scores: Scores
     tag: bytes
+    cut_short: CutShort | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +136,11 @@ def parse_qrels(text: bytes, file: str = "qrels", *, comments: bool = True) -> Q
     ((b'10', b'2'), [0, 2, 3], [0, 1, 1])
     """
     qid, docno, label = columns(text, file, _QRELS, comments=comments)
-    labels = integers(label)
+    labels, row = told_integers(label)
+    cut_short = _cut_short(label, labels, row)
     qids, query_ptr, order = group(qid)
     docno, labels = (docno, labels) if order is None else (docno.take(order), labels[order])
-    return Qrels(file, qids, query_ptr, docno, labels)
+    return Qrels(file, qids, query_ptr, docno, labels, cut_short)
 
 
 def parse_run(text: bytes, file: str = "run", *, comments: bool = True) -> Run:
@@ -137,7 +151,8 @@ def parse_run(text: bytes, file: str = "run", *, comments: bool = True) -> Run:
     ([b'd1', b'd2'], [0.5, 16.0], b't')
     """
     qid, docno, score, tag = columns(text, file, _RUN, comments=comments)
-    scores = reals(score)
+    scores, row = told_reals(score)
+    cut_short = _cut_short(score, scores, row)
     if np.isnan(scores).any():
         row = int(np.flatnonzero(np.isnan(scores))[0])
         shown = _shown(score.texts(row, row + 1)[0])
@@ -145,7 +160,23 @@ def parse_run(text: bytes, file: str = "run", *, comments: bool = True) -> Run:
     last_tag = tag.texts(len(tag) - 1, len(tag))[0]
     qids, query_ptr, order = group(qid)
     docno, scores = (docno, scores) if order is None else (docno.take(order), scores[order])
-    return Run(file, qids, query_ptr, docno, scores, last_tag)
+    return Run(file, qids, query_ptr, docno, scores, last_tag, cut_short)
+
+
+def _cut_short(column: Column, values: NDArray[Any], row: int | None) -> CutShort | None:
+    if row is None:
+        return None
+    return CutShort(column.line(row), _shown(column.texts(row, row + 1)[0]), float(values[row]))
+
+
+def _warn_of_cut_short(qrels: Qrels, run: Run) -> None:
+    for read, what, kind in ((qrels, "judgment", "whole number"), (run, "score", "number")):
+        if (found := read.cut_short) is not None:
+            warnings.warn(
+                f"{read.file}:{found.line}: the {what} {found.text} is no {kind} and counts as "
+                f"{found.value:g}, as for trec_eval",
+                stacklevel=3,
+            )
 
 
 def dataset_of_trec(qrels: Qrels, run: Run) -> JudgedRun:
@@ -164,6 +195,7 @@ def dataset_of_trec(qrels: Qrels, run: Run) -> JudgedRun:
     if not shared:
         raise InputError(f"no query of {run.file} is in {qrels.file}: check that they belong together")
     require_memory(_BYTES_A_DOCUMENT * len(run.scores) + 3 * len(run.docnos.text), run.file, "judging it")
+    _warn_of_cut_short(qrels, run)
     labels: list[int] = []
     pools: list[list[int]] = []
     for query in shared:
@@ -208,6 +240,7 @@ def pooled_run(qrels: Qrels, run: Run) -> tuple[Dataset, Scores]:
     in_qrels = {qid: query for query, qid in enumerate(qrels.qids)}
     if not in_run.keys() & in_qrels.keys():
         raise InputError(f"no query of {run.file} is in {qrels.file}: check that they belong together")
+    _warn_of_cut_short(qrels, run)
     qids, lengths = sorted({*run.qids, *qrels.qids}), []
     ids: list[bytes] = []
     labels: list[float] = []

@@ -55,3 +55,9 @@ def test_it_is_what_xgboost_dumps(forests, names):
     dumped = [json.loads(tree) for tree in booster.get_dump(dump_format="json")]
     ours = json.loads(XGBoostDump().write(forest, names))
     assert [told(tree) for tree in ours] == [told(tree) for tree in dumped]
+
+
+def test_names_that_readers_take_for_places_are_told():
+    assert XGBoostDump().name_notes(["f0", "bm25", "f2", "f02x"]) == []
+    (note,) = XGBoostDump().name_notes(["bm25", "f0"])
+    assert "'f0' may be taken for another than the one at place 1" in note

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -26,6 +27,16 @@ class XGBoostDump(Format):
     """XGBoost's JSON dump; features go by their names."""
 
     name: ClassVar[str] = "xgboost-dump"
+
+    def name_notes(self, feature_names: Sequence[str]) -> list[str]:
+        """Names that readers of dumps take for other features."""
+        for place, name in enumerate(feature_names):
+            if re.fullmatch(r"f[0-9]+", name) and name != f"f{place}":
+                return [
+                    f"XGBoost calls the features of a dump f0, f1 … by their places, so that {name!r} may be "
+                    f"taken for another than the one at place {place}: give --feature-map"
+                ]
+        return []
 
     def write(self, forest: Forest, feature_names: Sequence[str]) -> str:
         """A list of nested trees."""
