@@ -93,7 +93,7 @@ def relevant(tool: str, y: Any, given: Any = None) -> Any:
         "letor4": lambda y: (y == 1) | (y == 2),
         "mslr": lambda y: (y == 2) | (y == 3) | (y == 4),
         "ranklib": lambda y: y > 0,
-        "lightgbm": lambda y: y > 0,
+        "lightgbm": lambda y: y > 0.5,
         "catboost": lambda y: y > 0.5,
     }
     return rules.get(tool, lambda y: y >= 1)(y)
@@ -304,6 +304,19 @@ class Target:
         tool, twin = one.convention, TWINS[name]
         judged = np.concatenate(pools)[np.concatenate(pools) >= 0]
         if tool == "xgboost" and name in ("ap", "p") and not np.isin(judged, (0, 1)).all():
+            return []
+        # Tools that stop at a label below 0, or count it in their own way; whole labels for 2^l − 1.
+        reads_all = {"lightgbm": ("ap",), "catboost": ("ap", "p", "recall", "rr")}
+        is_strict = tool in ("yahoo", "ranklib", "xgboost", "sklearn", *reads_all)
+        if is_strict and name not in reads_all.get(tool, ()) and (np.concatenate([labels, *pools]) < 0).any():
+            return []
+        highest = {"lightgbm": 30, "xgboost": 31}.get(tool)
+        if (
+            highest
+            and name == "ndcg"
+            and "gain" not in given
+            and not np.isin(judged, range(highest + 1)).all()
+        ):
             return []
         is_empty = any(not (pool > 0).any() for pool in pools)
         if tool == "gdeval" and (is_empty or not np.isin(judged, range(5)).all()):

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from pomona._registry import entries
 from pomona.errors import InputError, UnknownNameError
 from pomona.measures.conventions import CONVENTIONS, convention_named, discount, gains_of, relevant_of
 from pomona.measures.judge import judge
@@ -206,3 +207,54 @@ def test_discounts_agree_up_to_rounding():
     other = discount("ranklib", 9)
     np.testing.assert_allclose(numerator / divisor, other[0] / other[1], rtol=1e-15)
     assert discount("letor", 3)[0].tolist()[:2] == [1, 1]
+
+
+TAKES_NEGATIVE = {
+    *(f"{tool}:{name}" for tool in ("letor3", "letor4", "mslr") for name in ("ndcg", "ap", "p")),
+    *(f"trec_eval:{name}" for name in ("ndcg", "ap", "p", "recall", "rr", "success")),
+    *(f"catboost:{name}" for name in ("ap", "p", "recall", "rr")),
+    *("gdeval:ndcg", "gdeval:err", "lightgbm:ap", "letor4:meanndcg", "mslr:meanndcg"),
+}
+
+
+def test_labels_below_0_have_a_number_only_of_tools_that_take_them_as_not_judged():
+    labels, scores, ptr = np.array([-1.0, 1.0, 0.0]), np.array([3.0, 2.0, 1.0]), np.array([0, 3])
+    queries_ = ScoredQueries(labels, scores, ptr, ["a", "b", "c"])
+    for tool in CONVENTIONS:
+        for name, entry in entries("measures").items():
+            one = f"{tool}:{name}"
+            if one in TAKES_NEGATIVE:
+                judge(queries_, [measure(one)])
+            elif tool in entry.load().conventions:
+                with pytest.raises(InputError, match="does not take a label below 0 as not judged: found -1"):
+                    judge(queries_, [measure(one)])
+
+
+def test_labels_that_lightgbm_and_xgboost_refuse_for_ndcg():
+    for tool, highest in (("lightgbm", 30), ("xgboost", 31)):
+        for label in (0.5, highest + 1.0):
+            with pytest.raises(InputError, match=f"{tool} refuses label {label:g} for NDCG: it takes whole"):
+                ours(f"{tool}:ndcg", np.array([label, 0.0]), np.array([1.0, 2.0]), np.array([0, 2]))
+            found = ours(
+                f"{tool}:ndcg(gain=linear)", np.array([label, 0.0]), np.array([1.0, 2.0]), np.array([0, 2])
+            )
+            assert found == pytest.approx(1 / np.log2(3))
+
+
+def test_catboosts_numbers_where_a_label_below_0_is_only_irrelevant():
+    metrics = pytest.importorskip("catboost.utils")
+    labels, scores, ptr = np.array([-1.0, 2.0, 1.0, 0.0]), np.array([3.0, 2.0, 1.0, 0.5]), np.array([0, 4])
+    names = {"ap": "MAP", "rr": "MRR", "p@3": "PrecisionAt:top=3", "recall@3": "RecallAt:top=3"}
+    for name, theirs in names.items():
+        value = metrics.eval_metric(labels, scores, theirs, group_id=[0] * 4, thread_count=1)[0]
+        assert ours(f"catboost:{name}", labels, scores, ptr) == pytest.approx(value)
+
+
+def test_lightgbms_map_counts_labels_above_a_half():
+    lightgbm = pytest.importorskip("lightgbm")
+    labels, scores = np.array([0.5, 1.5, 0.25, 0.75]), np.array([4.0, 3.0, 2.0, 1.0])
+    options = {"objective": "rank_xendcg", "metric": "map", "eval_at": [4], "verbose": -1, "num_threads": 1}
+    data = lightgbm.Dataset(np.zeros((4, 1)), labels, group=[4], init_score=scores, params=options)
+    ((_, _, theirs, _),) = lightgbm.Booster(options, data).eval_train()
+    assert theirs == pytest.approx((1 / 2 + 2 / 4) / 2)
+    assert ours("lightgbm:ap@4", labels, scores, np.array([0, 4])) == pytest.approx(theirs)

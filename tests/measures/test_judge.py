@@ -136,3 +136,19 @@ def test_a_measure_that_is_asked_for_twice_is_judged_once():
     found = pm.evaluate(data, [3, 2, 1], ["ap", "p@2", "ap"])
     assert found == {"ap": pytest.approx(7 / 12), "p@2": 0.5}
     assert [line.split()[0] for line in str(found).splitlines()] == ["measure", "ap", "p@2"]
+
+
+def test_a_tie_rule_that_a_measure_names_is_kept():
+    data = pm.Dataset(np.zeros((4, 1)), [3, 2, 1, 0], [1] * 4)
+    found = pm.evaluate(data, np.zeros(4), ["rr(relevant=3)", "rr(relevant=3,ties=stable)"], ties="worst")
+    assert found == {"rr(relevant=3)": 1 / 4, "rr(relevant=3,ties=stable)": 1.0}
+
+
+def test_what_is_no_number_is_refused_in_a_line():
+    class Odd(pm.Measure):
+        def of_query(self, labels):
+            return labels[:2] if labels[0] else None
+
+    for scores, found in ((np.arange(4), "None"), (-np.arange(4), r"array\("), (np.zeros(4), ".")):
+        with pytest.raises(pm.PomonaError, match=rf"of_query must return one number, found .*{found}"):
+            pm.evaluate(pm.Dataset(np.zeros((4, 1)), [3, 2, 1, 0], [1] * 4), scores, Odd())

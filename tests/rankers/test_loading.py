@@ -87,3 +87,59 @@ def test_a_model_whose_measure_is_refused_by_now_still_ranks(tmp_path):
     assert {"predict", "parsed_measure"} - {*dir(loaded)} == {"parsed_measure"}
     with pytest.raises(pm.PomonaError, match=r"letor4 has no ERR: .* For the textbook's: err@10"):
         loaded.score(data)
+
+
+class Backwards(pm.MART):
+    def predict_rows(self, X):
+        return -super().predict_rows(X)
+
+
+class Small(pm.MART):
+    n_trees = 3
+
+
+def test_a_subclass_with_the_name_of_its_base_never_becomes_its_base(tmp_path):
+    data = pm.simulate(20, docs_per_query=8, n_features=4, seed=1)
+    with pytest.warns(UserWarning, match="evals_, early stopping and what was kept"):
+        ranker = Backwards(n_trees=3).fit(data, valid=data.replace(y=data.y))
+    scores = pm.MART(n_trees=3).fit(data).predict(data)
+    members = pm.Ensemble(Backwards(n_trees=3), n_models=2).fit(data)
+    for model in (ranker, members):
+        model.save(tmp_path / "m.pomona")
+        np.testing.assert_array_equal(load_model(tmp_path / "m.pomona").predict(data), model.predict(data))
+        for wrong in (lambda m: m.exported("lightgbm"), lambda m: m.explain(data), lambda m: m.portable()):
+            with pytest.raises(pm.PomonaError, match="Backwards predicts in its own way"):
+                wrong(model)
+    np.testing.assert_allclose(members.predict(data), -scores, rtol=1e-6)
+    Backwards.__qualname__ = "Elsewhere"
+    try:
+        with pytest.raises(pm.PomonaError, match=r"the model's ranker is the class Backwards of .*import"):
+            load_model(tmp_path / "m.pomona")
+    finally:
+        Backwards.__qualname__ = "Backwards"
+
+
+def test_a_subclass_with_other_defaults_is_loaded_as_its_base(tmp_path):
+    data = pm.simulate(20, docs_per_query=8, n_features=4, seed=1)
+    ranker = Small().fit(data)
+    ranker.save(tmp_path / "m.pomona")
+    loaded = load_model(tmp_path / "m.pomona")
+    assert type(loaded) is pm.MART
+    assert loaded.n_trees == 3
+    np.testing.assert_array_equal(loaded.predict(data), ranker.predict(data))
+    assert ranker.exported("lightgbm") == loaded.exported("lightgbm")
+
+
+class FirstLabel(pm.Measure):
+    def of_query(self, labels):
+        return float(labels[0])
+
+
+@pytest.mark.parametrize("measure", [FirstLabel(), FirstLabel(k=2)])
+def test_an_ensemble_of_a_ranker_with_a_measure_of_ones_own(tmp_path, measure):
+    data = pm.simulate(20, docs_per_query=8, n_features=4, seed=1)
+    ranker = pm.Ensemble(pm.MART(n_trees=2, measure=measure), n_models=2).fit(data)
+    ranker.save(tmp_path / "m.pomona")
+    loaded = load_model(tmp_path / "m.pomona")
+    assert loaded.score(data) == ranker.score(data)
+    assert loaded.parsed_measure == measure

@@ -239,12 +239,10 @@ def _judgements(
     judged: ScoredQueries, wanted: list[str], convention: str | None, ties: str | None
 ) -> tuple[dict[str, Judgement], list[str]]:
     """What comes of every measure, by its name in the answer, and what to know of it all."""
-    from dataclasses import replace
-
-    from pomona.measures.judge import asked_for, judge
+    from pomona.measures.judge import asked_for, judge, with_ties
 
     parsed, notes = asked_for(wanted, convention)
-    found = judge(judged, [replace(one, ties=ties) if ties else one for one in parsed.values()])
+    found = judge(judged, [with_ties(one, ties) if ties else one for one in parsed.values()])
     notes += [f"{one.measure}: {note}" for one in found for note in one.notes]
     return dict(zip(parsed, found, strict=True)), notes
 

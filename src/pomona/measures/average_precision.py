@@ -14,7 +14,7 @@ from pomona._kinds import Chance
 from pomona._types import Values
 from pomona.measures.base import Measure
 from pomona.measures.closed_form import PRECISION, ClosedForm
-from pomona.measures.conventions import Relevant, relevant_of
+from pomona.measures.conventions import NOT_NEGATIVE, LabelRange, Relevant, relevant_of
 from pomona.measures.lists import RankedLists
 from pomona.measures.precision import ABOVE_HALF, ANY_POSITIVE, RELEVANT_SPELLINGS
 
@@ -92,10 +92,10 @@ class AveragePrecision(Measure):
         "letor3": {"relevant": (1.0, 2.0), "k": None},
         "letor4": {"relevant": (1.0, 2.0), "k": None},
         "mslr": {"relevant": (2.0, 3.0, 4.0), "k": None},
-        "ranklib": {"relevant": ANY_POSITIVE, "k": None},
+        "ranklib": {"relevant": ANY_POSITIVE, "k": None, "labels": NOT_NEGATIVE},
         "trec_eval": {},
-        "lightgbm": {"relevant": ANY_POSITIVE, "empty": 1.0, "divisor": "cut"},
-        "xgboost": {"empty": 1.0, "divisor": "cut", "k": 32, "labels": (0.0, 1.0)},
+        "lightgbm": {"relevant": ABOVE_HALF, "empty": 1.0, "divisor": "cut"},
+        "xgboost": {"empty": 1.0, "divisor": "cut", "k": 32, "labels": LabelRange(1, whole=True)},
         "catboost": {"relevant": ABOVE_HALF, "divisor": "cut"},
     }
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = RELEVANT_SPELLINGS

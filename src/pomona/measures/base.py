@@ -22,7 +22,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -33,7 +33,7 @@ from pomona._kinds import admits, plain_value, types_of, words
 from pomona._other_names import unknown_parameter
 from pomona._types import Codes, Values
 from pomona.errors import InputError, UnknownMeasureError, UnknownNameError, UnknownParameterError
-from pomona.measures.conventions import convention_named, relevant_of
+from pomona.measures.conventions import LabelRange, convention_named, relevant_of
 from pomona.measures.lists import TIE_RULES, RankedLists
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Measure:
     """For each tool that has this measure, the parameters by which it departs from the definition.
 
     `k` is special: None means that the tool ignores a cut-off, a number is its cut-off when none is given.
-    And `labels` are the only labels that the tool takes.
+    And `labels` are the only labels that the tool takes: a tuple beside labels below 0, or a `LabelRange`.
     """
 
     is_discounted: ClassVar[bool] = False
@@ -201,17 +201,29 @@ class Measure:
         relevant = getattr(self, "relevant", None)
         return relevant_of(levels, relevant) if isinstance(relevant, float | int | tuple) else levels > 0
 
+    @property
+    def labels_taken(self) -> tuple[float, ...] | LabelRange | None:
+        """The labels that the convention's tool takes; None where it takes all as the definition does."""
+        taken: tuple[float, ...] | LabelRange | None = self.conventions.get(self.convention, {}).get("labels")
+        return taken
+
     def check_labels(self, lists: RankedLists) -> None:
         """Refuse labels that the convention's tool refuses, and empty queries where it leaves them out."""
         tool, levels = convention_named(self.convention), lists.levels
-        taken = self.conventions.get(self.convention, {}).get("labels")
-        if taken is not None and (~np.isin(levels, taken) & (levels >= 0)).any():
-            found = levels[np.unique(np.concatenate((lists.codes, lists.pool_codes)))]
-            wrong = found[(found >= 0) & ~np.isin(found, taken)]
-            raise InputError(
-                f"{tool.name} refuses label {wrong[0]:g} for {type(self).__name__}: it takes "
-                f"{', '.join(written(label) for label in taken)}"
-            )
+        taken = self.labels_taken
+        if taken is not None:
+            is_taken = taken.holds if isinstance(taken, LabelRange) else partial(_is_among, taken)
+            wrong = levels[~is_taken(levels)]
+            if wrong.size:  # levels may have whole numbers that no document has
+                found = levels[np.unique(np.concatenate((lists.codes, lists.pool_codes)))]
+                wrong = found[~is_taken(found)]
+            if wrong.size:
+                own = isinstance(taken, LabelRange) and wrong[0] < 0
+                does = "does not take a label below 0 as not judged: found" if own else "refuses label"
+                labels = str(taken) if isinstance(taken, LabelRange) else ", ".join(map(written, taken))
+                raise InputError(
+                    f"{tool.name} {does} {wrong[0]:g} for {type(self).__name__}: it takes {labels}"
+                )
         if tool.leaves_out_empty:
             n_empty = int((lists.pool_count(self.relevant_levels(levels)) == 0).sum())
             if n_empty:
@@ -390,11 +402,20 @@ def _by_query(of_query: Callable[[Values], float], lists: RankedLists) -> Values
     means = []
     for codes, block_ends in _tied_lists(lists):
         if block_ends is None:
-            means.append(float(of_query(lists.levels[codes])))
+            means.append(_one_number(of_query(lists.levels[codes])))
             continue
-        values = [float(of_query(lists.levels[order])) for order in orders_of_ties(codes, block_ends, lists)]
+        values = [
+            _one_number(of_query(lists.levels[order])) for order in orders_of_ties(codes, block_ends, lists)
+        ]
         means.append(math.fsum(values) / len(values) if np.isfinite(values).all() else math.nan)
     return np.array(means)
+
+
+def _one_number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"of_query must return one number, found {value!r:.60}") from None
 
 
 def _by_lists(of_lists: Callable[[RankedLists], Values], lists: RankedLists) -> Values:
@@ -429,6 +450,10 @@ def _tied_lists(lists: RankedLists) -> Iterator[tuple[Codes, list[int] | None]]:
             begin, end = lists.query_ptr[query], lists.query_ptr[query + 1]
             ends = (lists.block_end[begin:end] - begin).tolist()
         yield lists.single(query), ends
+
+
+def _is_among(taken: tuple[float, ...], levels: Values) -> NDArray[np.bool_]:
+    return np.isin(levels, taken) | ~(levels >= 0)
 
 
 def written(value: Any) -> str:

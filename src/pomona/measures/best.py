@@ -11,7 +11,7 @@ import numpy as np
 from pomona._jit import kernel
 from pomona._types import Values
 from pomona.measures.base import Measure
-from pomona.measures.conventions import judged_levels
+from pomona.measures.conventions import NOT_NEGATIVE, judged_levels
 from pomona.measures.lists import RankedLists
 
 
@@ -66,7 +66,7 @@ class Best(Measure):
     name: ClassVar[str] = "best"
     user_model: ClassVar[str] = "none"
     enumerates_ties: ClassVar[bool] = False
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"ranklib": {}}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"ranklib": {"labels": NOT_NEGATIVE}}
 
     def of_lists(self, lists: RankedLists) -> Values:
         """Look at the first k of every list."""

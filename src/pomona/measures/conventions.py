@@ -40,6 +40,30 @@ class Convention:
     """Whether the tool's means leave out a query without a relevant document."""
 
 
+@dataclass(frozen=True, slots=True)
+class LabelRange:
+    """Labels that a tool takes: from 0 on, and none below, which it refuses or counts in its own way."""
+
+    highest: float = math.inf
+    whole: bool = False
+    """Whether fractions are refused."""
+
+    def holds(self, levels: Values) -> NDArray[np.bool_]:
+        """Which distinct labels are taken; NaN, which no tool's file has, is not looked at."""
+        within = (levels >= 0) & (levels <= self.highest)
+        if self.whole:
+            within &= levels == np.floor(levels)
+        return within | np.isnan(levels)
+
+    def __str__(self) -> str:
+        if self.whole and self.highest <= 4:
+            return ", ".join(str(label) for label in range(int(self.highest) + 1))
+        what = "whole numbers" if self.whole else "labels"
+        return f"{what} from 0 on" if self.highest == math.inf else f"{what} from 0 to {self.highest:g}"
+
+
+NOT_NEGATIVE = LabelRange()
+
 CONVENTIONS = {
     convention.name: convention
     for convention in (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pomona._types import Values
-from pomona.measures.conventions import Discount, Gain, discount, gains_of
+from pomona.measures.conventions import NOT_NEGATIVE, Discount, Gain, discount, gains_of
 from pomona.measures.position import PositionMeasure
 
 
@@ -31,9 +31,9 @@ class DCG(PositionMeasure):
     discount: Discount = "log2"
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "ranklib": {"gain": "exp2_int", "discount": "ranklib"},
-        "sklearn": {"gain": "linear"},
-        "catboost": {"gain": "linear"},
+        "ranklib": {"gain": "exp2_int", "discount": "ranklib", "labels": NOT_NEGATIVE},
+        "sklearn": {"gain": "linear", "labels": NOT_NEGATIVE},
+        "catboost": {"gain": "linear", "labels": NOT_NEGATIVE},
     }
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
         "dcg": ("gain", {"log2": "linear", "exp-log2": "exp2"}),  # ir_measures

@@ -12,7 +12,7 @@ from pomona._kinds import Interval
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.measures.cascade import CascadeMeasure, beyond_chance
-from pomona.measures.conventions import gains_of, judged_levels
+from pomona.measures.conventions import NOT_NEGATIVE, gains_of, judged_levels
 from pomona.measures.lists import RankedLists
 
 
@@ -41,10 +41,10 @@ class ERR(CascadeMeasure):
     beyond: bool = False
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "yahoo": {"gain": "exp2_int", "beyond": True, "k": None},
-        "ranklib": {"gain": "exp2_int", "beyond": True},
+        "yahoo": {"gain": "exp2_int", "beyond": True, "k": None, "labels": NOT_NEGATIVE},
+        "ranklib": {"gain": "exp2_int", "beyond": True, "labels": NOT_NEGATIVE},
         "gdeval": {"k": 20, "labels": (0.0, 1.0, 2.0, 3.0, 4.0)},
-        "catboost": {"gain": "label", "beyond": True},
+        "catboost": {"gain": "label", "beyond": True, "labels": NOT_NEGATIVE},
     }
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {"max_rel": ("max_grade", {})}
 

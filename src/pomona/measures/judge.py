@@ -95,6 +95,7 @@ def judge(judged: ScoredQueries, measures: Sequence[Measure]) -> list[Judgement]
             # The order that is averaged over ties keeps the input order inside them.
             ranked[key] = judged.ranked(*key) if averaged is None else replace(averaged, block_end=None)
         lists = ranked[key]
+        wanted.check_labels(lists)
         values = np.asarray(wanted.of_lists(lists), np.float64)
         if values.shape != (len(lengths),):
             raise InputError(f"{wanted} gave {values.size} values for {len(lengths)} queries")
@@ -184,7 +185,8 @@ def evaluate(
     ----------
     measures : strings such as `ndcg@10`, `letor4:ndcg@10`, `rbp(p=0.8)`, or measure objects.
     convention : whose rules hold for measures that name none.
-    ties : a tie rule that replaces the convention's: stable, docid, expected, worst or best.
+    ties : a tie rule that replaces the convention's, but not one that a measure names: stable, docid,
+        expected, worst or best.
     per_query : return an array aligned with `data.qids` instead of the mean.
 
     >>> from pomona import Dataset
@@ -197,7 +199,7 @@ def evaluate(
         raise InputError("no measure was asked for")
     parsed, notes = asked_for(each, convention)
     if ties is not None:
-        parsed = {name: replace(one, ties=ties) for name, one in parsed.items()}
+        parsed = {name: with_ties(one, ties) for name, one in parsed.items()}
     judgements = judge(scored_queries(data, scores), list(parsed.values()))
     values = {
         name: judgement.values if per_query else judgement.mean
@@ -231,6 +233,11 @@ def asked_for(
             name, number = f"{one!s}#{number}", number + 1
         found[name] = parsed
     return found, notes
+
+
+def with_ties(one: Measure, ties: str) -> Measure:
+    """The measure with another tie rule than its convention's, unless it names one itself."""
+    return one if one.ties is not None else replace(one, ties=ties)
 
 
 def refuse_one_name(measures: Sequence[Measure]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pomona._kinds import Chance
 from pomona._types import Values
+from pomona.measures.conventions import NOT_NEGATIVE, LabelRange
 from pomona.measures.dcg import DCG
 from pomona.measures.lists import RankedLists
 from pomona.measures.position import sum_over_ranks
@@ -44,15 +45,21 @@ class NDCG(DCG):
         "letor3": _LETOR,
         "letor4": _LETOR,
         "mslr": {**_LETOR, "gain": (0.0, 1.0, 3.0, 7.0, 15.0)},
-        "yahoo": {"gain": "exp2_int", "discount": "ln", "empty": 1.0},
-        "ranklib": {"gain": "exp2_int", "discount": "ranklib"},
+        "yahoo": {"gain": "exp2_int", "discount": "ln", "empty": 1.0, "labels": NOT_NEGATIVE},
+        "ranklib": {"gain": "exp2_int", "discount": "ranklib", "labels": NOT_NEGATIVE},
         "trec_eval": {"gain": "linear_int"},
         "gdeval": {"k": 20, "labels": (0.0, 1.0, 2.0, 3.0, 4.0)},
-        "lightgbm": {"empty": 1.0},
-        "xgboost": {"empty": 1.0, "k": 32},  # as many as its objective looks at
-        "sklearn": {"gain": "linear"},
-        "catboost": {"gain": "linear", "empty": 1.0},
+        "lightgbm": {"empty": 1.0, "labels": LabelRange(30, whole=True)},
+        "xgboost": {"empty": 1.0, "k": 32, "labels": LabelRange(31, whole=True)},  # k of its objective
+        "sklearn": {"gain": "linear", "labels": NOT_NEGATIVE},
+        "catboost": {"gain": "linear", "empty": 1.0, "labels": NOT_NEGATIVE},
     }
+
+    @property
+    def labels_taken(self) -> tuple[float, ...] | LabelRange | None:
+        """LightGBM and XGBoost want few whole numbers for their exponential gain, which may be another."""
+        taken = super().labels_taken
+        return NOT_NEGATIVE if isinstance(taken, LabelRange) and "gain" in self.given else taken
 
     def normalizer(self, lists: RankedLists) -> Values:
         """DCG of the judged documents, best first; infinity for a short query that counts 0."""

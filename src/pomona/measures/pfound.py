@@ -12,7 +12,7 @@ from pomona._kinds import Chance, Several
 from pomona._types import Values
 from pomona.errors import InputError
 from pomona.measures.cascade import CascadeMeasure, beyond_chance
-from pomona.measures.conventions import judged_levels, require_integers
+from pomona.measures.conventions import NOT_NEGATIVE, judged_levels, require_integers
 from pomona.measures.lists import RankedLists
 
 
@@ -41,7 +41,7 @@ class PFound(CascadeMeasure):
     beyond: bool = False
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "catboost": {"p_relevant": "label", "beyond": True},
+        "catboost": {"p_relevant": "label", "beyond": True, "labels": NOT_NEGATIVE},
     }
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = {"p_rel": ("p_relevant", {})}
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pomona._types import Values
-from pomona.measures.conventions import Relevant, relevant_of
+from pomona.measures.conventions import NOT_NEGATIVE, LabelRange, Relevant, relevant_of
 from pomona.measures.lists import RankedLists
 from pomona.measures.position import PositionMeasure
 
@@ -17,7 +17,7 @@ RELEVANT_SPELLINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {"rel": ("rele
 ANY_POSITIVE = 1e-45
 """RankLib's threshold, any label above 0: no smaller positive number is a float32."""
 ABOVE_HALF = float(np.nextafter(np.float32(0.5), np.float32(1)))
-"""CatBoost's threshold, any label above 0.5."""
+"""CatBoost's threshold, and that of LightGBM's MAP, any label above 0.5."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +43,9 @@ class Precision(PositionMeasure):
         "letor3": {"relevant": (1.0, 2.0), "short": "zero"},
         "letor4": {"relevant": (1.0, 2.0)},
         "mslr": {"relevant": (2.0, 3.0, 4.0)},
-        "ranklib": {"relevant": ANY_POSITIVE, "short": "whole"},
+        "ranklib": {"relevant": ANY_POSITIVE, "short": "whole", "labels": NOT_NEGATIVE},
         "trec_eval": {},
-        "xgboost": {"short": "whole", "k": 32, "labels": (0.0, 1.0)},
+        "xgboost": {"short": "whole", "k": 32, "labels": LabelRange(1, whole=True)},
         "catboost": {"relevant": ABOVE_HALF, "short": "whole"},
     }
     spellings: ClassVar[Mapping[str, tuple[str, Mapping[str, Any]]]] = RELEVANT_SPELLINGS

@@ -10,7 +10,7 @@ import numpy as np
 
 from pomona._types import Values
 from pomona.measures.cascade import CascadeMeasure
-from pomona.measures.conventions import Relevant, relevant_of
+from pomona.measures.conventions import NOT_NEGATIVE, Relevant, relevant_of
 from pomona.measures.precision import ABOVE_HALF, ANY_POSITIVE, RELEVANT_SPELLINGS
 
 
@@ -36,7 +36,7 @@ class ReciprocalRank(CascadeMeasure):
     single: bool = False
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "ranklib": {"relevant": ANY_POSITIVE, "single": True},
+        "ranklib": {"relevant": ANY_POSITIVE, "single": True, "labels": NOT_NEGATIVE},
         "trec_eval": {},
         "catboost": {"relevant": ABOVE_HALF},
     }

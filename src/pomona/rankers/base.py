@@ -45,7 +45,7 @@ from pomona.rankers.inputs import (
     weighted,
 )
 from pomona.rankers.learnt import check_learnt
-from pomona.rankers.model_file import exact_parameters, parameters_to_json, write_model
+from pomona.rankers.model_file import exact_parameters, own_class, parameters_to_json, write_model
 from pomona.rankers.movable import Movable
 from pomona.rankers.parameter import annotate_defaults, check_parameters, refuse_unknown_names
 from pomona.rankers.trace import Trace
@@ -64,6 +64,9 @@ from pomona.trees.shap import Shap
 SearchRange = tuple[float, float, str] | list[Any]
 SCALES = ("linear", "log", "int", "log int")
 """How a range is searched."""
+_PREDICTING = ("predict", "predict_rows", "predict_queries")
+_OF_PREDICTIONS = ("portable", "contributions", "movable_queries")
+"""What tells of a model how it predicts."""
 TRAINING = {"evals_": dict, "best_iteration_": int, "interrupted_": bool}
 """The record of a training, where it was done step by step."""
 _WHILE_LEARNING = ("_log", "_trace", "_learnt_from", "_watched", "_callbacks")
@@ -132,6 +135,8 @@ class Ranker(Estimator):
     _trace: Trace | None
     _callbacks = Callbacks()
     _writes_init: ClassVar[bool] = False
+    _records_another: ClassVar[bool] = False
+    """Whether a shipped ranker's training records other predictions than those of this class."""
     _watched = Watched()
     _learnt_from: Dataset
     """While it learns: the training data, which know the order in which their rows came."""
@@ -140,6 +145,13 @@ class Ranker(Estimator):
         super().__init_subclass__(**options)
         # A constructor that somebody wrote is that of subclasses, too, as everywhere in Python.
         cls._writes_init = "__init__" in vars(cls) or cls._writes_init
+        is_ours = cls.__module__.partition(".")[0] == __name__.partition(".")[0]
+        if not is_ours and any(name in vars(cls) for name in _PREDICTING):
+            for name in _OF_PREDICTIONS:  # a forest of the base class is not what predicts here
+                if name not in vars(cls):
+                    setattr(cls, name, vars(Ranker)[name])
+            learns = next(base for base in cls.__mro__ if "learn" in vars(base))
+            cls._records_another = learns is not cls and learns is not Ranker
         annotate_defaults(cls)
         dataclass(kw_only=True, eq=False, repr=False, init=not cls._writes_init)(cls)
         if not cls._writes_init:
@@ -320,6 +332,12 @@ class Ranker(Estimator):
             for name in _WHILE_LEARNING:
                 self.__dict__.pop(name, None)
         if log is not None:
+            if self._records_another and log.evals:
+                warnings.warn(
+                    f"{type(self).__name__} predicts in its own way, but learns as {self.name}: evals_, "
+                    "early stopping and what was kept go by the predictions of the latter",
+                    stacklevel=2 + above,
+                )
             if trace is not None:
                 trace.finish(log.unit, log.best_iteration)
             self._remember(log)
@@ -403,6 +421,11 @@ class Ranker(Estimator):
 
     def portable(self) -> Any:
         """The model as engines hold one: a forest, a weighted sum or layers; refused where it is none."""
+        if own_class(type(self)) is not None:
+            raise InputError(
+                f"{type(self).__name__} predicts in its own way, which is not the model of {self.name}: "
+                "define portable, too"
+            )
         raise InputError(f"a model of {self.name} is no forest, weighted sum or network for engines to hold")
 
     def exported(self, format: str, **options: Any) -> str | bytes:
@@ -431,4 +454,7 @@ class Ranker(Estimator):
         if self.categories_:
             learnt["categories"] = {str(place): list(names) for place, names in self.categories_.items()}
         training = {name: getattr(self, name) for name in TRAINING if hasattr(self, name)}
-        return {"parameters": parameters, "learnt": learnt, "training": parameters_to_json(training)}, arrays
+        facts = {"parameters": parameters, "learnt": learnt, "training": parameters_to_json(training)}
+        if (place := own_class(type(self))) is not None:
+            facts["class"] = place
+        return facts, arrays

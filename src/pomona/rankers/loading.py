@@ -13,7 +13,7 @@ from pomona.data.categories import Categories
 from pomona.errors import InputError, PomonaError
 from pomona.rankers.base import TRAINING, Ranker
 from pomona.rankers.learnt import check_learnt
-from pomona.rankers.model_file import is_foreign, parameters_from_json, read_model
+from pomona.rankers.model_file import class_at, is_foreign, parameters_from_json, read_model
 from pomona.rankers.parameter import NonNegativeInt, check_parameters
 
 
@@ -22,7 +22,8 @@ def load_model(path: str | Path, ranker: type[Ranker] | None = None) -> Ranker:
 
     Models of LightGBM (text, JSON), XGBoost (JSON, UBJSON, dumps), CatBoost (JSON) and RankLib are known by
     their content. `ranker` is the class of a ranker of your own: loading a file runs no code, so it cannot
-    find the class.
+    find the class. (A subclass of a shipped ranker is found if this program has it, and the file is refused
+    if not.)
     """
     if ranker is None and is_foreign(Path(path)):
         imported: Ranker = _registry.find("rankers", "imported", "ranker").load().of_file(path)
@@ -41,7 +42,9 @@ def load_model(path: str | Path, ranker: type[Ranker] | None = None) -> Ranker:
 
 def restored(kind: str, written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:
     """The fitted ranker of this kind that was `written`, with its arrays."""
-    return _restored(_registry.find("rankers", kind, "ranker").load(), written, arrays)
+    place = written.get("class")  # of a subclass that somebody wrote, which has the name of its base
+    cls = _registry.find("rankers", kind, "ranker").load() if place is None else class_at(str(place), Ranker)
+    return _restored(cls, written, arrays)
 
 
 def _restored(cls: type[Ranker], written: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Ranker:

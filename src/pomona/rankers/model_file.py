@@ -6,6 +6,7 @@ that it has its own version, for when models change and the container does not.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pomona import _registry
 from pomona._arrays import read_arrays, write_arrays
-from pomona.errors import InputError
+from pomona.errors import InputError, UnknownNameError
 from pomona.measures.base import Measure
 from pomona.measures.parse import measure as parse_measure
 
@@ -24,6 +26,8 @@ _VERSION = 2
 _MAGIC = b"POMONA"
 _OWN_MEASURE = "class of measure"
 _ARRAY_TYPE = re.compile(r"[<>|=][biuf][1248]")
+_NO_MATTER = ("learn", "fit", "family", "optimizes", "paper", "search_space", "space_for", "_writes_init")
+"""What a subclass may define without predicting otherwise, once it has learnt."""
 _REMEDY = "copy or save the model again, or upgrade Pomona if a newer one wrote it"
 
 
@@ -125,19 +129,41 @@ def _from_json(value: Any) -> Any:
     return value  # of an earlier version
 
 
-def _own_measure(place: str, parameters: dict[str, Any]) -> Measure:
-    """A measure of the class that has this place in this program, the newest if it was defined again."""
-    known: list[type[Measure]] = [Measure]
+def own_class(cls: Any) -> str | None:
+    """The place of a subclass of a shipped ranker that has its name and may predict otherwise; else None.
+
+    One that only has other defaults, or learns in another way, is the shipped ranker once it has learnt.
+    """
+    try:
+        shipped = _registry.find("rankers", cls.name, "ranker").load()
+    except UnknownNameError:
+        return None
+    own = itertools.takewhile(lambda base: base is not shipped, cls.__mro__)
+    free = {*_NO_MATTER, *getattr(shipped, "__dataclass_fields__", ())}
+    changed = {name for base in own for name in vars(base) if not name.startswith(("__", "set_"))}
+    return f"{cls.__module__}:{cls.__qualname__}" if changed - free else None
+
+
+def class_at(place: str, base: type) -> type:
+    """The subclass of `base` that has this place in this program, the newest if it was defined again."""
+    known = [base]
     for cls in known:
         known += cls.__subclasses__()
     found = [cls for cls in known if f"{cls.__module__}:{cls.__qualname__}" == place]
     if not found:
         module, _, name = place.rpartition(":")
+        what = "measure" if base is Measure else "ranker"
         raise InputError(
-            f"the model's measure is the class {name} of {module}, which this program does not have: import "
+            f"the model's {what} is the class {name} of {module}, which this program does not have: import "
             "or define it first (loading a model runs no code)"
         )
-    return found[-1](**parameters)
+    return found[-1]
+
+
+def _own_measure(place: str, parameters: dict[str, Any]) -> Measure:
+    """A measure of the class that has this place in this program."""
+    measure: Measure = class_at(place, Measure)(**parameters)
+    return measure
 
 
 def _to_json(name: str, value: Any) -> Any:

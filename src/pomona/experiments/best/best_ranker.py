@@ -84,8 +84,18 @@ class BestRanker(Ranker):
         started = time.monotonic()
         total = seconds_of(self.time)
         limits = self._limits()
-        if weights is not None:
+        if train.weight is not None:
             raise InputError("a search judges all queries alike: leave sample_weight out")
+        if weights is not None:
+            raise InputError(
+                "a search does not take documents that are not judged (label NaN): leave them out, or fit "
+                "with unjudged='irrelevant'"
+            )
+        if not self.parsed_measure.is_registered:
+            raise InputError(
+                f"a search tries its rankers in other processes, which do not have the class "
+                f"{type(self.parsed_measure).__name__}: choose a measure of `pomona list measures`"
+            )
         _refuse_unteachable(train)
         plan = Plan.of(train, valid, self.n_folds, self.seed)
         with contextlib.ExitStack() as stack:

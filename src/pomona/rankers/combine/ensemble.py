@@ -32,7 +32,7 @@ from pomona.rankers.combine.members.query_scale import on_query_scale
 from pomona.rankers.combine.members.weighted import weighted, weighted_or_none
 from pomona.rankers.evaluator import RankingEvaluator
 from pomona.rankers.inputs import unjudged_in
-from pomona.rankers.model_file import parameters_to_json
+from pomona.rankers.model_file import parameters_from_json, parameters_to_json
 from pomona.rankers.parameter import NonNegativeInt, PositiveInt
 from pomona.rankers.watched import Unjudged, Watched
 from pomona.trees.forest import Forest
@@ -193,7 +193,7 @@ class Ensemble(Ranker):
             raise ValueError(f"combine_ is {self.combine_!r}")
         self.models_ = restored_members(facts["members"], arrays, self.n_features_in_)
         if not self.member:
-            self.member = clone(self.models_[0]).set_params(**facts["member"])
+            self.member = clone(self.models_[0]).set_params(**parameters_from_json(facts["member"]))
         self._join()
 
 
