@@ -414,3 +414,12 @@ def test_document_ids_are_the_same_in_frames_and_files(tmp_path):
     assert list(read_table(tmp_path / "a.csv").doc_ids) == ["7.0", "", "9.0"]  # as they are written
     with pytest.raises(InputError, match=r"document ids must be strings or integers, found 7.5"):
         Dataset.from_frame(frame.assign(doc_id=7.5), label="label", qid="qid", doc_id="doc_id")
+
+
+def test_scores_of_a_frame_with_another_index_are_refused():
+    frame = pd.DataFrame({"label": [2, 1, 0], "qid": [1, 1, 1], "a": [3.0, 2.0, 1.0]})
+    shuffled = frame.iloc[[2, 0, 1]]
+    data = Dataset.from_frame(shuffled, label="label", qid="qid")
+    assert pm.evaluate(data, shuffled["a"], "ndcg") == {"ndcg": 1.0}
+    with pytest.raises(InputError, match="the index of scores is not that of the data"):
+        pm.evaluate(data, frame["a"], "ndcg")

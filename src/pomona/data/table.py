@@ -59,6 +59,8 @@ def dataset_of_frame(
     """
     rounding = Rounding()
     data = _dataset_of(frame, label, qid, doc_id, weight, rounding)
+    index: Any = getattr(frame, "index", None)  # of pandas: columns of scores must have it, too
+    data.index = index if hasattr(index, "equals") else None
     warn_of_negative(data.y, f"column {label!r}")
     warn_of(rounding.note(data.feature_names))
     return data
