@@ -279,3 +279,16 @@ def test_columns_of_pandas_go_together_where_the_features_have_no_names():
         Dataset(X, y, qid)
     assert Dataset(X, y, qid.set_axis([1, 0])).qids.tolist() == [1, 2]
     assert Dataset(X, y, [1, 2]).y.tolist() == [0, 1]
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy 2 has it")
+def test_numpys_strings_of_any_length_are_texts():
+    texts = np.array(["1", "2"], np.dtypes.StringDType())
+    data = Dataset(np.zeros((2, 1)), [0, 1], texts, doc_ids=texts)
+    assert (data.qids.tolist(), list(data.doc_ids)) == (["1", "2"], ["1", "2"])
+    for wrong in ({"X": texts[:, None]}, {"y": texts}, {"weight": texts}):
+        with pytest.raises(InputError, match="texts not supported"):
+            Dataset(**{"X": np.zeros((2, 1)), "y": [0, 1], "qid": [1, 1]} | wrong)
+    missing = np.array(["a", None], np.dtypes.StringDType(na_object=None))
+    with pytest.raises(InputError, match="query ids must be integers or strings, found NoneType"):
+        Dataset(np.zeros((2, 1)), [0, 1], missing)

@@ -98,6 +98,22 @@ class Small(pm.MART):
     n_trees = 3
 
 
+class OwnConstructor(pm.MART):
+    def __init__(self, half_trees=1):
+        super().__init__(n_trees=2 * half_trees)
+        self.half_trees = half_trees
+
+
+def test_a_subclass_with_a_constructor_of_its_own_is_loaded_as_itself(tmp_path):
+    data = pm.simulate(20, docs_per_query=8, n_features=4, seed=1)
+    ranker = OwnConstructor(half_trees=2).fit(data)
+    ranker.save(tmp_path / "m.pomona")
+    loaded = load_model(tmp_path / "m.pomona")
+    assert (type(loaded), loaded.half_trees, loaded.n_trees) == (OwnConstructor, 2, 4)
+    np.testing.assert_array_equal(loaded.predict(data), ranker.predict(data))
+    assert ranker.exported("lightgbm")
+
+
 def test_a_subclass_with_the_name_of_its_base_never_becomes_its_base(tmp_path):
     data = pm.simulate(20, docs_per_query=8, n_features=4, seed=1)
     with pytest.warns(UserWarning, match="evals_, early stopping and what was kept"):

@@ -109,6 +109,8 @@ def _told_apart(qid: ArrayLike) -> NDArray[Any]:
     if np.ma.is_masked(qid):
         raise InputError("query ids must be integers or strings, found a masked one")
     query_ids = _array(qid, "query ids must be integers or strings")
+    if query_ids.dtype.kind == "T":  # NumPy's strings of any length: as objects, missing ones are seen
+        query_ids = query_ids.astype(object)
     if query_ids.dtype.kind in "bcmMV":
         raise InputError(f"query ids must be integers or strings, found {_KINDS[query_ids.dtype.kind]}")
     if query_ids.dtype.kind == "S":  # bytes of no known encoding
@@ -236,6 +238,7 @@ _KINDS = {
     "m": "durations",
     "M": "dates",
     "S": "texts",
+    "T": "texts",
     "U": "texts",
     "V": "records",
 }
@@ -250,7 +253,7 @@ def _numbers(values: Any, expected: str, *, takes_booleans: bool = True) -> NDAr
         raise InputError(f"{expected}: found a masked value")
     array = _array(values, expected)
     kind = array.dtype.kind
-    if kind in "cmMSUV" or (kind == "b" and not takes_booleans):
+    if kind in "cmMSTUV" or (kind == "b" and not takes_booleans):
         raise InputError(f"{expected}: {_KINDS[kind]} not supported, found {_shown(array)}{_REMEDIES[kind]}")
     if kind != "O":
         return array
@@ -268,7 +271,7 @@ def _numbers(values: Any, expected: str, *, takes_booleans: bool = True) -> NDAr
 
 _DATES = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
 _REMEDIES = {
-    **dict.fromkeys("bSU", ": make them numbers first (astype(float))"),
+    **dict.fromkeys("bSTU", ": make them numbers first (astype(float))"),
     **dict.fromkeys("mM", ": give numbers, such as the days since a date"),
     **dict.fromkeys("cV", ""),
 }

@@ -141,7 +141,7 @@ def own_class(cls: Any) -> str | None:
     own = itertools.takewhile(lambda base: base is not shipped, cls.__mro__)
     free = {*_NO_MATTER, *getattr(shipped, "__dataclass_fields__", ())}
     changed = {name for base in own for name in vars(base) if not name.startswith(("__", "set_"))}
-    return f"{cls.__module__}:{cls.__qualname__}" if changed - free else None
+    return f"{cls.__module__}:{cls.__qualname__}" if changed - free or cls._writes_init else None
 
 
 def class_at(place: str, base: type) -> type:
