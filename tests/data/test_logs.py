@@ -183,6 +183,15 @@ def test_several_logs(tmp_path, judgments):
         ('{"response": {"docs": [{"id": 1}]}}', "document 1 has no `[features]`"),
         ('{"response": {"docs": [{"[features]": "a=1"}]}}', "a document has no `id`"),
         ('{"response": {"docs": [{"id": 1, "[features]": "a=x"}]}}', "could not convert"),
+        (
+            '{"_id": 1, "fields": {"_ltrlog": [{"m": [{"name": "a", "value": 1}, {"name": "a"}]}]}}',
+            "document 1 has the feature 'a' twice",
+        ),
+        ('{"response": {"docs": [{"id": 1, "[features]": "a=1,a=2"}]}}', "has the feature 'a' twice"),
+        (
+            '{"_id": 1, "fields": {"_ltrlog": [{"m": []}, {"m": [{"name": "a", "value": 1}]}]}}',
+            "hit 1 has the log 'm' twice",
+        ),
         ('{"hits": {"hits": [', "cannot be read as a log"),
         ("[" * 100_000, "cannot be read as a log"),
         ("id,score\n1,2\n", "document '1' has no `[features]`"),

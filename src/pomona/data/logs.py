@@ -249,24 +249,24 @@ def _plugin_hit(hit: Mapping[str, Any], log_name: str | None) -> tuple[str, dict
         raise InputError(f"a hit has no `_id`: {str(hit)[:60]}")
     fields = hit.get("fields")
     logged = fields.get("_ltrlog") if isinstance(fields, Mapping) else None
-    logs = {
-        name: entries
-        for log in _list(logged, f"fields._ltrlog of hit {hit['_id']}")
-        for name, entries in log.items()
-    }
+    logs: dict[str, Any] = {}
+    for log in _list(logged, f"fields._ltrlog of hit {hit['_id']}"):
+        if twice := sorted(logs.keys() & log.keys()):
+            raise InputError(f"hit {hit['_id']} has the log {twice[0]!r} twice: ask for one")
+        logs |= log
     if log_name is None and len(logs) > 1:
         raise InputError(f"found several logs, {', '.join(sorted(logs))}: name one (log_name)")
     name = next(iter(logs)) if log_name is None and logs else log_name
     if name not in logs:
         raise InputError(f"hit {hit['_id']} has no log {name!r}, only {', '.join(sorted(logs)) or 'none'}")
-    features = {}
+    features: dict[str, float | None] = {}
     for entry in _list(logs[name], f"log {name}"):
         if "name" not in entry:
             raise InputError(
                 f"log {name} of hit {hit['_id']} has a feature without `name`: {str(entry)[:60]}"
             )
         if entry["name"] != _EXTRA:
-            features[str(entry["name"])] = _value(entry.get("value"), entry["name"])
+            _add(features, str(entry["name"]), entry.get("value"), hit["_id"])
     return str(hit["_id"]), features, math.nan
 
 
@@ -277,8 +277,18 @@ def _solr_hit(document: Mapping[str, Any]) -> tuple[str, dict[str, float | None]
     text = next((value for key, value in document.items() if _is_vector(key, value)), None)
     if text is None:
         raise InputError(f"document {identity!r} has no `[features]`: add them to fl")
-    pairs = (pair.rpartition("=") for pair in text.split(",")) if text else ()
-    return str(identity), {name: _value(float(value), name) for name, _, value in pairs}, 0.0
+    features: dict[str, float | None] = {}
+    for pair in text.split(",") if text else ():
+        name, _, value = pair.rpartition("=")
+        _add(features, name, float(value), identity)
+    return str(identity), features, 0.0
+
+
+def _add(features: dict[str, float | None], name: str, value: Any, document: Any) -> None:
+    """Note a value that was logged, once a feature."""
+    if name in features:
+        raise InputError(f"document {document!r} has the feature {name!r} twice: log it once")
+    features[name] = _value(value, name)
 
 
 def _is_vector(key: str, value: Any) -> bool:
