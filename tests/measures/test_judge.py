@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -152,3 +153,19 @@ def test_what_is_no_number_is_refused_in_a_line():
     for scores, found in ((np.arange(4), "None"), (-np.arange(4), r"array\("), (np.zeros(4), ".")):
         with pytest.raises(pm.PomonaError, match=rf"of_query must return one number, found .*{found}"):
             pm.evaluate(pm.Dataset(np.zeros((4, 1)), [3, 2, 1, 0], [1] * 4), scores, Odd())
+
+
+def test_no_tool_has_a_measure_that_was_made_of_a_shipped_one():
+    data = pm.Dataset(np.zeros((3, 1)), [2, 1, 0], [1] * 3)
+
+    class Half(type(pm.measure("ndcg"))):
+        def of_query(self, labels):
+            return labels[0] / 2
+
+    class Third(Half):
+        conventions = MappingProxyType({"letor4": {}})
+
+    assert pm.evaluate(data, [3, 2, 1], Half()) == {"Half": 1.0}
+    assert pm.evaluate(data, [3, 2, 1], Third(), convention="letor4") == {"Third": 1.0}
+    with pytest.raises(pm.PomonaError, match="letor4 has no Half"):
+        pm.evaluate(data, [3, 2, 1], Half(), convention="letor4")
