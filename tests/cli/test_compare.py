@@ -109,6 +109,7 @@ def test_when_every_run_fails(tmp_path, monkeypatch):
         ([TOY, "--rankers", "mart", "--label", "y"], "--label: simulated data have no columns to name"),
         ([TOY, "--rankers", "random", "--trials", "3"], "--trials: no ranker here has a parameter to search"),
         ([TOY, "--rankers", f"mart(monotone={'[' * 9999})"], "monotone: found '[[["),
+        (["a.txt", "x.toml", "--rankers", "mart"], "x.toml: is a spec, which says all that is compared"),
         (["x.toml", "--seeds", "1"], "the spec says what to compare, so --seeds must go into it"),
     ],
 )

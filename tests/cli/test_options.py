@@ -1,5 +1,6 @@
 import collections
 
+import pytest
 import typer
 
 from pomona.cli import options
@@ -14,6 +15,9 @@ def test_only_named_columns_count():
 def test_measures_may_share_an_option():
     assert split_measures(["ap, rbp(p=0.5,relevant=2)", "p@3"]) == ["ap", "rbp(p=0.5,relevant=2)", "p@3"]
     assert split_measures(None) == []
+    for nothing in ([""], [" , "], ["", ""]):
+        with pytest.raises(typer.BadParameter, match="names no measure"):
+            split_measures(nothing)
 
 
 def given():

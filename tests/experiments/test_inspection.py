@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 
@@ -64,3 +66,11 @@ def test_refused(tmp_path):
     (tmp_path / "empty").write_text("")
     with pytest.raises(InputError, match="none of what Pomona knows"):
         pm.inspect(tmp_path / "empty")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_a_pipe_is_no_missing_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for look in (pm.inspect, pm.load):
+        with pytest.raises(InputError, match="found a pipe or a device"):
+            look(tmp_path / "pipe")

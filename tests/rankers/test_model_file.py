@@ -1,4 +1,5 @@
 import json
+import os
 import struct
 import zlib
 from decimal import Decimal
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import pomona as pm
 from pomona._arrays import write_arrays
-from pomona.errors import PomonaError
+from pomona.errors import InputError, PomonaError
 from pomona.rankers.model_file import (
     exact_parameters,
     parameters_from_json,
@@ -163,6 +164,14 @@ def test_a_missing_file_or_folder_is_named(tmp_path):
         read_model(tmp_path / "m.pomona")
     with pytest.raises(PomonaError, match=r"m\.pomona: cannot be written: No such file"):
         write_model(tmp_path / "none" / "m.pomona", "mart", {}, {})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_a_place_that_is_no_file_is_said_to_be_one(tmp_path, small):
+    os.mkfifo(tmp_path / "m")
+    with pytest.raises(InputError, match="not a regular file") as caught:
+        write_model(tmp_path / "m", "linear", {}, {})
+    assert "JSON" not in str(caught.value)
 
 
 def test_values_as_json_keeps_them():

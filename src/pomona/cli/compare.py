@@ -382,7 +382,10 @@ def _print_studies(findings: Findings) -> None:
 
 
 def _refuse_parts(data: Sequence[str], test: str | None, valid: Path | None) -> None:
-    """Training, validation and test files are parts of one dataset, not three datasets."""
+    """Training, validation and test files are parts of one dataset, not three datasets; a spec is none."""
+    specs = [text for text in data if text.endswith(".toml")]
+    if specs:
+        raise InputError("is a spec, which says all that is compared: give it alone, or data alone", specs[0])
     if valid is not None and test is None:
         raise InputError("--valid goes with a training file and --test, found no --test: add it")
     stems = [Path(text).name.partition(".")[0].lower() for text in data]

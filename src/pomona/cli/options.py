@@ -137,7 +137,10 @@ def split_measures(texts: list[str] | None) -> list[str]:
     """The measures of all the options; commas inside parentheses belong to a measure."""
     from pomona._parameters import split_outside
 
-    return [measure for text in texts or [] for measure in split_outside(text)]
+    measures = [measure for text in texts or [] for measure in split_outside(text)]
+    if texts and not measures:
+        raise typer.BadParameter("--measure names no measure: as in --measure ndcg@10 (pomona list measures)")
+    return measures
 
 
 def shares(name: str, text: str) -> list[float]:

@@ -119,6 +119,9 @@ def is_collection(name: str | os.PathLike[str]) -> bool:
 def no_such_data(name: str | os.PathLike[str]) -> PomonaError:
     """What to say of a name that is neither a file nor a directory nor a collection."""
     text = os.fspath(name)
+    path = Path(text)
+    if path.exists() and not path.is_dir() and not path.is_file():
+        return InputError("found a pipe or a device, expected a file: write what it gives into one", text)
     near = difflib.get_close_matches(text.lower(), COLLECTIONS, n=3, cutoff=0.6)
     if near and not any(sign in text for sign in "./\\"):
         return UnknownNameError("collection, directory or file", text, near)

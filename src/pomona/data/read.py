@@ -26,7 +26,7 @@ from pomona.data.dataset import Dataset, numbered
 from pomona.data.letor import ABSENT, read_letor
 from pomona.data.overlap import warn_of_shared_queries
 from pomona.data.table import is_table, read_table
-from pomona.errors import InputError
+from pomona.errors import InputError, PomonaError
 
 Source: TypeAlias = "str | os.PathLike[str]"
 
@@ -125,14 +125,16 @@ def read_parts(source: Source, *, undefined: float = ABSENT, **columns: Any) -> 
     return load_folds(source, columns=columns).parts(undefined=undefined)
 
 
-def _no_file(path: Path) -> InputError:
-    from pomona.data.catalog import COLLECTIONS, is_collection
+def _no_file(path: Path) -> PomonaError:
+    from pomona.data.catalog import COLLECTIONS, is_collection, no_such_data
 
     if path.is_dir() or is_collection(path):
         kind = "a directory" if path.is_dir() else "a collection of folds"
         return InputError(
             f"this is {kind}, expected a file: give one of its files, or use pm.load({str(path)!r})", path
         )
+    if path.exists():
+        return no_such_data(path)
     near = difflib.get_close_matches(str(path).lower(), COLLECTIONS, n=1)
     return InputError(f"no such file{f' (a collection is called {near[0]})' if near else ''}", path)
 

@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from pomona.data.catalog import COLLECTIONS
+from pomona.data.catalog import COLLECTIONS, no_such_data
 from pomona.data.compression import pieces, read_bytes
 from pomona.data.read import read
 from pomona.data.statistics import describe
@@ -41,7 +41,7 @@ def inspect(path: str | Path, **columns: Any) -> Facts:
     if not place.is_file():
         if str(path).lower() in COLLECTIONS:
             raise InputError(f"{path} is a collection, not a file: see `pomona stats {path}`")
-        raise InputError("no such file or directory", path)
+        raise no_such_data(path)
     facts: Facts = {"path": str(path), "bytes": place.stat().st_size}
     if is_table(place):
         return facts | _table(place, columns)

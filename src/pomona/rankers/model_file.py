@@ -38,6 +38,8 @@ def write_model(
     header = {"version": _VERSION, "ranker": kind, "parameters": dict(parameters)}
     try:
         write_arrays(path, _KIND, header, arrays)
+    except InputError:  # which is a ValueError, too
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(f"the model cannot be written, a parameter is no JSON ({error})", path) from None
 

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -53,3 +54,19 @@ def test_rows_without_labels_are_refused(data):
             fitted.predict(rows, qid)
     with pytest.raises(InputError, match="X has 3 features, but IdealRanker is expecting 4"):
         fitted.predict(data.replace(X=data.X[:, :3]))
+
+
+def test_documents_that_are_not_judged_come_last():
+    with pytest.warns(UserWarning, match="below 0"):
+        data = pm.Dataset(np.zeros((5, 1)), [np.nan, 0, -1, np.nan, 2], np.zeros(5))
+    fitted = IdealRanker().fit(data)
+    assert fitted.predict(data).tolist() == [2 * -1 - 1, 0, -1, 2 * -1 - 1, 2]
+    nothing = pm.Dataset(np.zeros((2, 1)), [np.nan, np.nan], np.zeros(2))
+    assert fitted.predict(nothing).tolist() == [-1, -1]
+
+
+def test_categories_are_no_hindrance():
+    frame = pd.DataFrame({"label": [0, 1], "qid": [1, 1], "country": ["NA", "DE"]})
+    data = pm.Dataset.from_frame(frame, label="label", qid="qid")
+    assert data.categories
+    assert IdealRanker().fit(data).predict(data).tolist() == [0, 1]

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -70,3 +71,13 @@ def test_queries_are_needed(data, ranker):
         ranker.predict(data.X)
     with pytest.raises(InputError, match="X has 2 features"):
         ranker.predict(np.zeros((3, 2)), qid=[1, 1, 1])
+
+
+def test_categories_are_no_hindrance():
+    frame = pd.DataFrame({"label": [0, 1], "qid": [1, 1], "country": ["NA", "DE"]})
+    data = pm.Dataset.from_frame(frame, label="label", qid="qid")
+    fitted = RandomRanker().fit(data)
+    few = pm.Dataset.from_frame(
+        frame[1:], label="label", qid="qid"
+    )  # in which DE is the first of the categories, not the second
+    assert fitted.predict(few) == fitted.predict(data)[1]

@@ -30,3 +30,10 @@ def test_rows_without_labels_are_refused():
     fitted = WorstRanker().fit(np.zeros((2, 1)), [0, 1], qid=[1, 1])
     with pytest.raises(InputError, match="WorstRanker ranks by labels"):
         fitted.predict(np.zeros((2, 1)), qid=[1, 1])
+
+
+def test_documents_that_are_not_judged_come_first():
+    data = pm.Dataset(np.zeros((4, 1)), [np.nan, 0, 1, 2], np.zeros(4))
+    fitted = WorstRanker().fit(data)
+    assert fitted.predict(data).tolist() == [1, 0, -1, -2]
+    assert pm.evaluate(data, fitted.predict(data), "rr(relevant=2)")["rr(relevant=2)"] == 1 / 4

@@ -17,7 +17,7 @@ from pomona.rankers.base import Ranker
 
 
 class IdealRanker(Ranker):
-    """Ideal ranking: documents by falling label, an upper bound.
+    """Ideal ranking: documents by falling label, those that are not judged last: an upper bound.
 
     Parameters
     ----------
@@ -34,6 +34,7 @@ class IdealRanker(Ranker):
     optimizes = "nothing"
     paper = "no method: the upper bound of a comparison"
     is_bound = True
+    reads_categories = True  # and no other feature either
 
     measure: str | Measure = "ndcg@10"
 
@@ -49,4 +50,9 @@ class IdealRanker(Ranker):
         return super().predict(X, qid)
 
     def predict_queries(self, data: Dataset) -> Scores:
-        return data.y.astype(np.float64)
+        scores = data.y.astype(np.float64)
+        is_unjudged = np.isnan(scores)
+        if is_unjudged.any():
+            least = min(0.0, scores[~is_unjudged].min(initial=0.0))
+            scores[is_unjudged] = 2 * least - 1  # below all that are judged: measures give them no gain
+        return scores

@@ -43,6 +43,7 @@ class RandomRanker(Ranker):
     family = "baseline"
     optimizes = "nothing"
     paper = "no method: the floor of a comparison"
+    reads_categories = True
 
     measure: str | Measure = "ndcg@10"
     seed: NonNegativeInt = 0

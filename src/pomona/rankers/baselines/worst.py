@@ -11,7 +11,7 @@ from pomona.rankers.baselines.ideal import IdealRanker
 
 
 class WorstRanker(IdealRanker):
-    """Worst ranking: documents by rising label, a lower bound.
+    """Worst ranking: documents by rising label, those that are not judged first: a lower bound.
 
     Parameters
     ----------
