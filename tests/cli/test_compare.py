@@ -211,6 +211,18 @@ def test_what_a_search_chose_and_the_best_on_all_queries(tmp_path, in_process, m
     assert "index.csv" in [path.name for path in tmp_path.rglob("models/*.csv")]
 
 
+def test_the_best_needs_validation_queries_before_the_work_is_done(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("train.txt", 1), ("test.txt", 2)):
+        pm.write_letor(pm.simulate(5, docs_per_query=4, n_features=3, seed=seed), tmp_path / name)
+    app = typer.Typer()
+    app.command()(compare)
+    words = ["train.txt", "--test", "test.txt", "--rankers", "mart(n_trees=2)", "--refit-best"]
+    with pytest.raises(PomonaError, match="--refit-best needs validation queries"):
+        CliRunner().invoke(app, words, catch_exceptions=False)
+    assert not list(tmp_path.glob("*-comparison"))
+
+
 def test_mlflow_is_asked_before_the_work_is_done(tmp_path, monkeypatch):
     with pytest.raises(PomonaError, match="--mlflow logs the report"):
         run(TOY, "--rankers", "mart", "--mlflow", "mlruns", "--no-report", "--out", str(tmp_path / "out"))

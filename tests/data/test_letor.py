@@ -554,3 +554,12 @@ def test_the_group_file_layout_of_lightgbm() -> None:
         PomonaError, match=r"rank\.train\.xz:1:3: found '10:0\.89'.*query_file='rank\.train\.query'"
     ):
         read_letor(folder / "rank.train.xz")
+
+
+def test_lines_that_end_with_cr_alone_are_not_one_comment(tmp_path):
+    path = tmp_path / "mac.txt"
+    path.write_bytes(b"1 qid:1 1:2 #docid = a\r0 qid:1 1:3 #docid = b\r")
+    with pytest.raises(PomonaError, match=r"mac\.txt: has lines that end with CR alone"):
+        read_letor(path)
+    path.write_bytes(b"1 qid:1 1:2 #docid = a\r\n")
+    assert read_letor(path).n_docs == 1

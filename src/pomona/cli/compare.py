@@ -114,6 +114,7 @@ def compare(
         pomona compare mq2008 --rankers lambdamart,mart --trials 20 \\
             --refit-best -o best.pomona
     """
+    from pomona.experiments.data_spec import Files
     from pomona.experiments.spec import read_spec
     from pomona.experiments.spec_options import spec_from_options
 
@@ -172,6 +173,11 @@ def compare(
     model = model or out / "best.pomona"
     if refit_best:
         _refuse_model(model, out)
+        first = spec.datasets[0].source  # the best of the first dataset is trained
+        if isinstance(first, Files) and first.valid is None and spec.search is None:
+            raise InputError(
+                "--refit-best needs validation queries, by which the best is chosen: give --valid FILE"
+            )
     watch = Progress(spec.main, preface=preface, is_quiet=as_json)
     how: dict[str, Any] = {"n_jobs": jobs, "dask": dask, "retry": retry, "verify": verify}
     results = present(spec, out, watch, report=report, all_trials=all_trials, **how)

@@ -51,6 +51,7 @@ ABSENT = 0.0
 _NAMES_A_CHECK, _BYTES_A_NAME = 1 << 15, 512
 _LINES_LOOKED_AT, _LINES_READ_AGAIN = 1024, 64
 _BYTES_STREAMED = 1 << 27  # at a time, of text that does not fit into memory, or is kept in the cache
+_LINE_AFTER_RETURN = re.compile(rb"\r[ \t]*[^ \t\r\n]+[ \t]+qid:")
 _DECOMPRESSED = 8  # bytes of text in a compressed byte, about
 
 
@@ -263,6 +264,11 @@ def _read_heads(source: LetorSource, with_queries: bool) -> _Heads:
         np.concatenate([part[field] for part in parts]) for field in range(4)
     )
     width = max(part[5] for part in parts)
+    if error is None and len(labels) == 1 and _LINE_AFTER_RETURN.search(source.text.data):
+        # All that follows would be a part of the comment of the first line.
+        raise InputError(
+            "has lines that end with CR alone: end them with LF, as other systems do", source.files[0]
+        )
     heads = _Heads(one_nan(labels), queries, queries_at, features_at, None, width, error)
     heads = _with_exact_labels(source, heads)
     return heads if all(part[4] for part in parts) else _with_named_queries(source, heads)
