@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -162,7 +163,8 @@ for _ in range(25):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_child_forked_while_others_predict_predicts():
-    environment = {**os.environ, "POMONA_THREADS": "2"}
+    tests = str(Path(__file__).parents[1])  # where `reference` is
+    environment = {**os.environ, "POMONA_THREADS": "2", "PYTHONPATH": tests}
     subprocess.run([sys.executable, "-c", FORKED], env=environment, check=True, timeout=300)
 
 
