@@ -9,6 +9,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pomona as pm
 from pomona.data.concatenation import concatenated
 from pomona.data.content_order import in_content_order
 from pomona.data.dataset import Dataset
@@ -300,3 +301,15 @@ def test_names_of_features_differ_and_are_texts():
     with pytest.raises(InputError, match="two features are called '1'"):
         Dataset([[1, 2]], [0], [1], feature_names=[1, "1"])
     assert Dataset([[1, 2]], [0], [1], feature_names=[1, 2]).feature_names == ("1", "2")
+
+
+def test_a_part_knows_how_its_rows_were_named():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]}, index=[10, 11, 12, 13])
+    for qid in ([1, 1, 2, 2], [2, 1, 2, 1]):
+        data = Dataset(frame, [1, 0, 1, 0], qid)
+        part = data.take([1])
+        assert part.index.tolist() == [10 + int(x) - 1 for x in part.X[:, 0]]
+        scores = pd.Series([1.0, 2.0], index=part.index[::-1])
+        with pytest.raises(InputError, match="the index of scores"):
+            pm.evaluate(part, scores, "ndcg")
+        assert pm.evaluate(part, scores[part.index], "rr")

@@ -60,6 +60,7 @@ def in_content_order(data: Dataset, weights: Values | None = None) -> Dataset:
     ordered = data.take_rows(rows, query_ptr, data.qids[queries], lazy=True)
     for name in ("y", "query_ptr", "qids"):  # what was lent to read only stays so
         getattr(ordered, name).flags.writeable = getattr(data, name).flags.writeable
+    ordered.index = came.index
     ordered.input_order = rows if came.input_order is None else came.input_order[rows]
     return ordered
 

@@ -324,7 +324,7 @@ class Dataset:
         source, places = self._X, rows
         if isinstance(source, TakenRows):
             source, places = source.source, source.rows[rows]
-        return self._with(
+        part = self._with(
             X=TakenRows(source, places) if lazy else take(source, places),
             y=self._y[rows],
             weight=None if self._weight is None else self._weight[rows],
@@ -337,6 +337,10 @@ class Dataset:
             came=None,
             n_undefined=None,
         )
+        if self.index is not None:
+            came = rows if self.input_order is None else self.input_order[rows]
+            part.index = self.index.take(part.to_input_order(came))
+        return part
 
     def split(self, fractions: Sequence[float], seed: int = 0) -> list[Dataset]:
         """Random parts of whole queries, e.g. `split([.6, .2, .2])`.
