@@ -19,6 +19,8 @@ from pomona import Dataset, LinearRegression, read
 from pomona.data import letor, table
 from pomona.data.precision import Rounding
 
+pytestmark = pytest.mark.filterwarnings("error")
+
 TIME = 1_700_000_000
 LOST: dict[str, tuple[list[Any], str]] = {
     "times in seconds": ([TIME, TIME + 60, TIME + 120, 0], "whole numbers beyond 2.24"),
