@@ -297,6 +297,26 @@ class Target:
             ),
         )
 
+    def _of_parity(self, random: np.random.Generator) -> str:
+        data, name, columns = _data(random, "d")
+        ranker = _fitted(random, data)
+        if ranker is None:
+            return "nothing to learn"
+        ranker.save("m.pomona")
+        engine = str(random.choice(("opensearch-3.5", "elasticsearch-1.5.8", "solr-9.1", "vespa")))
+
+        def expected() -> Any:
+            ranker.exported(engine.partition("-")[0])  # refuses what is no model of engines
+            return pm.evaluate(data, ranker.predict(data), "ndcg@10")["ndcg@10"]
+
+        def equal(shown: Any, value: float) -> None:
+            differing = shown["differing"]
+            _equal([shown["documents"], differing["before"]], [data.n_docs, value])
+            if not differing["documents"] and not differing["rankings"]:
+                _equal(differing["after"], value)
+
+        return _same(["parity", "m.pomona", name, *columns, "--engine", engine], expected, equal)
+
     def _of_export(self, random: np.random.Generator) -> str:
         data, *_ = _data(random, "d")
         ranker = _fitted(random, data)
